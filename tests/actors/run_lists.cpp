@@ -4,6 +4,7 @@
 
 #include <tertulia/define_agent.hpp>
 #include <tertulia/memory_store.hpp>
+#include <tertulia/status.hpp>
 #include <tertulia/store/runs.hpp>
 #include <tertulia/testing/failing_store.hpp>
 

@@ -2,8 +2,10 @@
 
 // Tools that ask a person, in agents made of a model and a prompt.
 
+#include <tertulia/ai/interrupt.hpp>
 #include <tertulia/ai/prompt_agent.hpp>
 #include <tertulia/memory_store.hpp>
+#include <tertulia/status.hpp>
 
 #include <optional>
 #include <string>

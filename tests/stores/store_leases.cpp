@@ -3,6 +3,8 @@
 // Holders of leases that do not answer, and stores that die while leases are
 // held.
 
+#include <tertulia/status.hpp>
+#include <tertulia/store_handlers.hpp>
 #include <tertulia/store_supervisor.hpp>
 
 #include <memory>

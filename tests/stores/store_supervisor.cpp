@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/memory_store.hpp>
+#include <tertulia/status.hpp>
 #include <tertulia/store_supervisor.hpp>
 
 #include <caf/all.hpp>

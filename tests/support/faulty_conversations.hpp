@@ -4,6 +4,8 @@
 
 #include <tertulia/ai/session_flow.hpp>
 #include <tertulia/define_agent.hpp>
+#include <tertulia/memory_store.hpp>
+#include <tertulia/status.hpp>
 #include <tertulia/store_supervisor.hpp>
 
 #include <cstddef>

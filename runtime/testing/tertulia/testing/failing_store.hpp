@@ -2,26 +2,18 @@
 
 #pragma once
 
-#include <tertulia/memory_store.hpp>
-#include <tertulia/protocol.hpp>
-#include <tertulia/status.hpp>
+#include <tertulia/errc.hpp>
 #include <tertulia/store.hpp>
-#include <tertulia/store_handlers.hpp>
 
-#include <caf/all.hpp>
+#include <caf/actor_system.hpp>
+#include <caf/response_type.hpp>
 
-#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <optional>
-#include <string>
+#include <type_traits>
 #include <typeindex>
 #include <typeinfo>
-#include <utility>
-#include <vector>
 
 #include <boost/describe.hpp>
 
@@ -42,78 +34,54 @@ BOOST_DESCRIBE_ENUM(store_fault, fails, loses_its_answer, hangs, dies)
 class failing_store {
 public:
   /// Creates a failing store in front of a memory store.
-  explicit failing_store(caf::actor_system& system)
-    : failing_store(system, spawn_memory_store(system)) {}
+  explicit failing_store(caf::actor_system& system);
 
-  failing_store(caf::actor_system& system, managed_store behind)
-    : script_(std::make_shared<script>()) {
-    script_->behind = std::move(behind);
-    (void)start(system, script_);
-  }
+  failing_store(caf::actor_system& system, managed_store behind);
 
   failing_store(const failing_store&) = delete;
   failing_store& operator=(const failing_store&) = delete;
 
   /// Ends the store, whatever it holds back. A supervisor may start it again.
-  ~failing_store() {
-    const std::lock_guard guard{script_->mutex};
-    script_->over = true;
-    caf::anon_send_exit(script_->front, caf::exit_reason::user_shutdown);
-    script_->front = nullptr;
-  }
+  ~failing_store();
 
   /// Returns the store; the one that was started last if there were several.
-  [[nodiscard]] managed_store store() const {
-    const std::lock_guard guard{script_->mutex};
-    return script_->front;
-  }
+  [[nodiscard]] managed_store store() const;
 
   /// Returns a factory for a supervisor. It starts the store again with the
   /// same store behind it and the rest of the script.
   [[nodiscard]] std::function<managed_store(caf::actor_system&)>
-  factory() const {
-    return [script = script_](caf::actor_system& system) -> managed_store {
-      {
-        const std::lock_guard guard{script->mutex};
-        if (script->failed_starts > 0) {
-          --script->failed_starts;
-          throw status_error{errc::internal, "the store does not start"};
-        }
-      }
-      return start(system, script);
-    };
-  }
+  factory() const;
 
   /// Makes the next n requests have no effect and this answer.
   template <class Verb = void>
   void fail_next(std::uint32_t n, errc code) {
-    plan<Verb>(n, {what::fail, code});
+    plan<Verb>(n, effect::fail, code);
   }
 
   /// Makes the next n requests have their effect, but this answer.
   template <class Verb = void>
   void lose_next(std::uint32_t n, errc code) {
-    plan<Verb>(n, {what::lose, code});
+    plan<Verb>(n, effect::lose, code);
   }
 
   /// Makes the next n requests have no effect and no answer before
   /// `answer_hung`.
   template <class Verb = void>
   void hang_next(std::uint32_t n) {
-    plan<Verb>(n, {what::hang});
+    plan<Verb>(n, effect::hang);
   }
 
   /// Makes the store die of the next request.
   template <class Verb = void>
   void die_next() {
-    plan<Verb>(1, {what::die});
+    plan<Verb>(1, effect::die);
   }
 
   /// Makes the store die of the next request without an answer to the requests
   /// that it holds.
   template <class Verb = void>
   void die_silently_next() {
-    plan<Verb>(1, {what::die_silently});
+    plan<Verb>(1, effect::die_silently);
   }
 
   /// Breaks the next request in this way.
@@ -129,163 +97,33 @@ public:
   }
 
   /// Makes the next n starts through `factory` throw.
-  void fail_start(std::uint32_t n) {
-    const std::lock_guard guard{script_->mutex};
-    script_->failed_starts = n;
-  }
+  void fail_start(std::uint32_t n);
 
   /// Gives the pending requests their effect and their answer.
-  void answer_hung() {
-    caf::anon_send(caf::actor_cast<scripted>(store()), done_atom_v);
-  }
+  void answer_hung();
 
   /// Returns the number of requests.
-  [[nodiscard]] std::uint64_t requests() const {
-    const std::lock_guard guard{script_->mutex};
-    return script_->requests;
-  }
+  [[nodiscard]] std::uint64_t requests() const;
 
   /// Returns the number of starts.
-  [[nodiscard]] std::uint32_t starts() const {
-    const std::lock_guard guard{script_->mutex};
-    return script_->starts;
-  }
+  [[nodiscard]] std::uint32_t starts() const;
 
 private:
-  using scripted = managed_store::extend<caf::reacts_to<done_atom>>;
+  class script;
 
-  enum class what { fail, lose, hang, die, die_silently };
-
-  struct fault {
-    fault(what kind, errc code = errc::ok) : kind(kind), code(code) {}
-
-    what kind;
-    errc code;
-  };
-
-  struct step {
-    std::type_index verb;
-    fault next;
-  };
-
-  /// State shared by the actors and the test. It keeps the actor `front` alive,
-  /// which keeps this state alive, until the test is over.
-  struct script {
-    template <class Verb>
-    std::optional<fault> take() {
-      const std::lock_guard guard{mutex};
-      ++requests;
-      for (auto i = steps.begin(); i != steps.end(); ++i)
-        if (i->verb == typeid(void) || i->verb == typeid(Verb)) {
-          const auto result = i->next;
-          steps.erase(i);
-          return result;
-        }
-      return std::nullopt;
-    }
-
-    std::mutex mutex;
-    std::deque<step> steps;
-    std::uint64_t requests = 0;
-    std::uint32_t starts = 0;
-    std::uint32_t failed_starts = 0;
-    bool over = false;
-    managed_store behind;
-    managed_store front;
-  };
-
-  class scripted_state {
-  public:
-    static inline const char* name = "tertulia.failing_store";
-
-    explicit scripted_state(scripted::pointer self) : self_(self) {}
-
-    scripted::behavior_type make_behavior(std::shared_ptr<script> with) {
-      script_ = std::move(with);
-      return handle_verbs<scripted>(
-        [this](auto x) { return obey(std::move(x)); },
-        [this](done_atom) {
-          for (auto& x : std::exchange(hung_, {}))
-            x.go_on();
-        });
-    }
-
-    /// Answers what it still holds, as a store must.
-    ~scripted_state() {
-      for (auto& x : hung_)
-        if (!silent_)
-          x.refuse();
-    }
-
-  private:
-    struct hung_request {
-      std::function<void()> go_on;
-      std::function<void()> refuse;
-    };
-
-    template <class Verb, class Reply = store_reply_t<Verb>>
-    caf::result<Reply> obey(Verb x) {
-      const auto next = script_->template take<Verb>();
-      if (!next)
-        return self_->delegate(script_->behind, std::move(x));
-      switch (next->kind) {
-        case what::fail: return fail(next->code, "as the script says");
-        case what::lose: {
-          auto promise = self_->template make_response_promise<Reply>();
-          auto deliver = [=]() mutable {
-            promise.deliver(fail(next->code, "as the script says"));
-          };
-          self_->request(script_->behind, caf::infinite, std::move(x))
-            .then([=](Reply&) mutable { deliver(); },
-                  [=](caf::error&) mutable { deliver(); });
-          return promise;
-        }
-        case what::hang: break;
-        case what::die_silently: silent_ = true; [[fallthrough]];
-        case what::die: self_->quit(caf::exit_reason::kill);
-      }
-      auto promise = self_->template make_response_promise<Reply>();
-      hung_.push_back({[this, promise, x = std::move(x)]() mutable {
-                         promise.delegate(script_->behind, std::move(x));
-                       },
-                       [promise]() mutable {
-                         promise.deliver(
-                           fail(errc::unavailable, "the store has died"));
-                       }});
-      return promise;
-    }
-
-    scripted::pointer self_;
-    std::shared_ptr<script> script_;
-    std::vector<hung_request> hung_;
-    bool silent_ = false;
-  };
-
-  static managed_store start(caf::actor_system& system,
-                             const std::shared_ptr<script>& with) {
-    managed_store result = system.spawn<caf::hidden>(
-      [](scripted::stateful_pointer<scripted_state> self,
-         std::shared_ptr<script> with) {
-        return self->state.make_behavior(std::move(with));
-      },
-      with);
-    const std::lock_guard guard{with->mutex};
-    ++with->starts;
-    if (!with->over)
-      with->front = result;
-    return result;
-  }
+  enum class effect { fail, lose, hang, die, die_silently };
 
   template <class Verb>
-  void plan(std::uint32_t n, fault next) {
+  void plan(std::uint32_t n, effect what, errc code = errc::ok) {
     static_assert(
       std::is_void_v<
         Verb> || caf::response_type<managed_store::signatures, Verb>::valid,
       "a failing_store fails requests of the protocol, such as "
       "save_snapshot_request");
-    const std::lock_guard guard{script_->mutex};
-    script_->steps.insert(script_->steps.end(), n, {typeid(Verb), next});
+    plan_for(typeid(Verb), n, what, code);
   }
+
+  void plan_for(std::type_index verb, std::uint32_t n, effect what, errc code);
 
   std::shared_ptr<script> script_;
 };

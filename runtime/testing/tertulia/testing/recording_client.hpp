@@ -5,18 +5,14 @@
 #include <tertulia/ai/conversation.hpp>
 #include <tertulia/ai/interrupt.hpp>
 #include <tertulia/bidi_action.hpp>
-#include <tertulia/protocol.hpp>
-#include <tertulia/status.hpp>
-#include <tertulia/testing/run_until_idle.hpp>
+#include <tertulia/detail/client_recorder.hpp>
 
 #include <caf/actor_system.hpp>
-#include <caf/scheduler/test_coordinator.hpp>
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,22 +32,16 @@ namespace tertulia::testing {
 /// @lifetime must not outlive its runtime; the connection is cancelled with it.
 /// @design   docs/testing.md#clients.
 template <class In, class Out, class Stream>
-class recording_client {
+class recording_client : public tertulia::detail::client_recorder {
 public:
-  struct log {
-    std::optional<open_result> open;
-    caf::error refused; ///< reason if the open failed
+  /// Messages that the client has received.
+  struct log : tertulia::detail::recorded_messages {
     std::vector<Stream> chunks;
-    std::vector<std::uint32_t> batches; ///< sizes, in order
-    std::uint64_t next = 0;   ///< expected number of what follows in the log
-    std::uint32_t gaps = 0;   ///< batches and ends with an unexpected number
-    std::uint64_t inputs = 0; ///< number of the next input of a kept run
-    std::uint32_t input_credit = 0;    ///< credit that is left
-    std::uint32_t credit_messages = 0; ///< credit in separate messages
-    std::uint64_t turns = 0;
-    std::optional<turn_end> last_turn; ///< without its chunks
-    std::optional<completion> end;
-    std::uint32_t ends = 0; ///< completion messages: at most one
+
+    void add(chunk_batch& x) override {
+      for (auto& chunk : std::move(x).template take<Stream>())
+        chunks.push_back(std::move(chunk));
+    }
   };
 
   template <class Init, class... Options>
@@ -66,57 +56,23 @@ public:
   /// Sends an open request without running an actor.
   recording_client(caf::actor_system& system, const front_desk_actor& desk,
                    open_request request)
-    : system_(&system) {
-    sink_ = system.spawn(make_behavior, log_, desk, std::move(request));
-  }
+    : recording_client(system, desk, std::move(request),
+                       std::make_shared<log>()) {}
 
-  recording_client(const recording_client&) = delete;
-  recording_client& operator=(const recording_client&) = delete;
-
-  ~recording_client() {
-    caf::anon_send_exit(sink_, caf::exit_reason::user_shutdown);
-  }
-
-  const log& received() const noexcept {
+  [[nodiscard]] const log& received() const noexcept {
     return *log_;
-  }
-
-  /// Returns the error code of the completion message; `errc::ok` if the body
-  /// returned.
-  errc code() const {
-    return code_of(log_->end.value().reason);
-  }
-
-  /// Returns the error in the completion message; `ok` if the body returned.
-  status_error error() const {
-    const auto& reason = log_->end.value().reason;
-    return reason ? to_status(reason) : status_error{errc::ok, ""};
   }
 
   /// Returns the output of the action.
   /// @pre the action has returned.
-  Out output() const {
+  [[nodiscard]] Out output() const {
     auto value = log_->end.value().output;
     return std::move(value).template take<Out>();
   }
 
-  const chunk_sink& sink() const noexcept {
-    return sink_;
-  }
-
-  connection_actor connection() const {
-    return log_->open.value().connection;
-  }
-
   /// Sends an input without running an actor.
   void post(In value, std::uint32_t credit = 0) {
-    --log_->input_credit;
-    turn_input message{payload::of(std::move(value)), credit};
-    if (is_kept()) {
-      message.number = log_->inputs++;
-      message.reader = reader();
-    }
-    caf::anon_send(connection(), std::move(message));
+    post_payload(payload::of(std::move(value)), credit);
   }
 
   void send(In value, std::uint32_t credit = 0) {
@@ -158,136 +114,13 @@ public:
     return result;
   }
 
-  // -- credit and the end -----------------------------------------------------
-
-  void grant(std::uint32_t chunks) {
-    caf::anon_send(connection(), chunk_credit{chunks, reader()});
-    run_all();
-  }
-
-  /// Closes the input without running an actor.
-  void post_close() {
-    tell(caf::close_atom_v, run_verb::close);
-  }
-
-  void close() {
-    post_close();
-    run_all();
-  }
-
-  /// Cancels the connection without running an actor.
-  void post_cancel() {
-    tell(cancel_atom_v, run_verb::cancel);
-  }
-
-  void cancel() {
-    post_cancel();
-    run_all();
-  }
-
-  /// Leaves a kept run, without running an actor.
-  void post_detach() {
-    caf::anon_send(run(), run_request{run_verb::leave, reader()});
-  }
-
-  /// Leaves a kept run.
-  /// @returns the position from which another client continues.
-  cursor detach() {
-    post_detach();
-    run_all();
-    return position();
-  }
-
-  /// Returns the position in the log of a kept run.
-  [[nodiscard]] cursor position() const {
-    return {log_->open.value().attached.run, log_->next};
-  }
-
-  /// Kills the client as if its process had died, without running an actor.
-  void post_death() {
-    caf::anon_send_exit(sink_, caf::exit_reason::kill);
-  }
-
-  void die() {
-    post_death();
-    run_all();
-  }
-
 private:
-  [[nodiscard]] bool is_kept() const {
-    return !log_->open.value().attached.run.empty();
-  }
+  recording_client(caf::actor_system& system, const front_desk_actor& desk,
+                   open_request request, std::shared_ptr<log> received)
+    : client_recorder(system, desk, std::move(request), received),
+      log_(std::move(received)) {}
 
-  [[nodiscard]] std::uint32_t reader() const {
-    return log_->open.value().attached.reader;
-  }
-
-  [[nodiscard]] run_actor run() const {
-    return caf::actor_cast<run_actor>(connection());
-  }
-
-  template <class Atom>
-  void tell(Atom what, run_verb verb) {
-    if (is_kept())
-      caf::anon_send(run(), run_request{verb, reader()});
-    else
-      caf::anon_send(connection(), what);
-  }
-
-  void run_all() {
-    using scheduler = caf::scheduler::test_coordinator;
-    run_until_idle(dynamic_cast<scheduler&>(system_->scheduler()));
-  }
-
-  static chunk_sink::behavior_type
-  make_behavior(chunk_sink::pointer self, std::shared_ptr<log> received,
-                front_desk_actor desk, open_request open_message) {
-    open_message.client = self;
-    self->request(desk, caf::infinite, std::move(open_message))
-      .then(
-        [=](const open_result& x) {
-          received->open = x;
-          received->next = x.attached.next;
-          received->inputs = x.attached.inputs;
-          received->input_credit += x.input_credit;
-        },
-        [=](const caf::error& reason) { received->refused = reason; });
-    const auto read = [=](chunk_batch& x) {
-      if (x.size > 0)
-        received->batches.push_back(x.size);
-      if (x.first != received->next)
-        ++received->gaps;
-      received->next = x.first + x.size;
-      received->input_credit += x.input_credit;
-      for (auto& chunk : std::move(x).template take<Stream>())
-        received->chunks.push_back(std::move(chunk));
-    };
-    return {
-      read,
-      [=](input_credit x) {
-        received->input_credit += x.inputs;
-        ++received->credit_messages;
-      },
-      [=](turn_end& x) {
-        read(x.last);
-        ++received->next;
-        x.last = {};
-        received->last_turn = std::move(x);
-        ++received->turns;
-      },
-      [=](completion& x) {
-        received->end = std::move(x);
-        ++received->ends;
-        if (const auto& at = received->open; at && at->attached.run)
-          caf::anon_send(caf::actor_cast<run_actor>(at->connection),
-                         run_request{run_verb::confirm, at->attached.reader});
-      },
-    };
-  }
-
-  caf::actor_system* system_;
-  std::shared_ptr<log> log_ = std::make_shared<log>();
-  chunk_sink sink_;
+  std::shared_ptr<log> log_;
   std::size_t said_at_ = 0;
 };
 
