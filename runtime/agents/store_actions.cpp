@@ -68,21 +68,13 @@ snapshot_ref snapshot_in(const context& ctx,
 
 // States are returned as the type of this program, after migration.
 
-task<payload> get_snapshot(context ctx, conversation_ptr of,
-                           const store_outputs& outputs, snapshot_query query) {
-  const auto& policy = of->policy;
-  get_snapshot_request question{snapshot_in(ctx, *of, query)};
-  auto found
-    = co_await ctx.ask(policy.store, policy.store_within, std::move(question));
-  found.content = policy.schema.adopt(std::move(found.content));
-  co_return outputs.snapshot(found);
-}
-
-task<payload> restore_snapshot(context ctx, conversation_ptr of,
+/// Gets or restores a snapshot.
+template <class Request>
+task<payload> ask_for_snapshot(context ctx, conversation_ptr of,
                                const store_outputs& outputs,
                                snapshot_query query) {
   const auto& policy = of->policy;
-  restore_snapshot_request question{snapshot_in(ctx, *of, query)};
+  Request question{snapshot_in(ctx, *of, query)};
   auto found
     = co_await ctx.ask(policy.store, policy.store_within, std::move(question));
   found.content = policy.schema.adopt(std::move(found.content));
@@ -151,7 +143,8 @@ with_store_actions(std::shared_ptr<const conversation_action> conversation,
   const auto& key = conversation->info()->key;
   result.push_back(store_action<snapshot_query>(
     "getSnapshot", "Returns a snapshot of " + key + '.',
-    outputs.snapshot_schema, {get_snapshot, conversation, outputs}));
+    outputs.snapshot_schema,
+    {ask_for_snapshot<get_snapshot_request>, conversation, outputs}));
   result.push_back(store_action<session_query>(
     "listSnapshots",
     "Lists the snapshots of a session of " + key + ", oldest first.",
@@ -159,7 +152,8 @@ with_store_actions(std::shared_ptr<const conversation_action> conversation,
   result.push_back(store_action<snapshot_query>(
     "restoreSnapshot",
     "Makes a snapshot of " + key + " the one from which its session continues.",
-    outputs.snapshot_schema, {restore_snapshot, conversation, outputs}));
+    outputs.snapshot_schema,
+    {ask_for_snapshot<restore_snapshot_request>, conversation, outputs}));
   if (outputs.session != nullptr)
     result.push_back(store_action<session_query>(
       "getSession", "Returns a session of " + key + '.', outputs.session_schema,
