@@ -224,7 +224,7 @@ void connection_state::start_body(payload init, snapshot_id snapshot) {
       static_cast<void>(in.accept(std::move(input))); // the desk has counted
   if (opening->closes)
     in.close();
-  try { // a body may be no coroutine, but a function that calls one
+  try { // a body may be a plain function that returns a task
     body_.emplace(action_->start_body(access::make<context>(*this, trace),
                                       std::move(init)));
   } catch (...) {

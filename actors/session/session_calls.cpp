@@ -130,7 +130,7 @@ task<invocation_result> finish_invocation(context ctx) {
 
 task<payload> run_conversation(context ctx, task<> body,
                                payload (*output)(invocation_result)) {
-  co_await std::move(body);
+  co_await task<>{std::move(body)};
   // A task of its own, so that an open conversation does not reserve memory for
   // the end.
   co_return co_await output_at_end(ctx, output);

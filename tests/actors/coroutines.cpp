@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/detail/coroutine_kind.hpp>
+
 #include <memory>
 
 #include "support/flows.hpp"
@@ -46,6 +48,10 @@ task<int> fall(int levels) {
   if (levels == 0)
     throw status_error{errc::out_of_range, "the floor"};
   co_return co_await fall(levels - 1);
+}
+
+task<int> read(std::shared_ptr<const int> value) {
+  co_return *value;
 }
 
 task<int> same(int value) {
@@ -145,13 +151,24 @@ TEST_F(coroutines, an_exception_of_a_foreign_type_is_internal) {
   EXPECT_EQ(status.message(), "the actor was lost");
 }
 
-TEST_F(coroutines, a_body_that_is_none_fails_by_throwing_as_well) {
+TEST_F(coroutines, a_body_that_is_a_plain_function_fails_by_throwing) {
   auto client = open_to([](context, input<int>, output<int>) -> task<int> {
     throw status_error{errc::out_of_range, "too early"};
   });
   const auto status = to_status(client.received().end.value().reason);
   EXPECT_EQ(status.code(), errc::out_of_range);
   EXPECT_EQ(status.message(), "too early");
+}
+
+TEST_F(coroutines, the_memory_of_a_body_is_free_before_that_of_its_connection) {
+  const auto argument = std::make_shared<int>(7);
+  auto client = open_to([&](context, input<int>, output<int>) -> task<int> {
+    auto end = detail::body_output<int>::of(read(argument));
+    auto result = co_await std::move(end);
+    EXPECT_EQ(argument.use_count(), 1);
+    co_return std::move(result).take<int>();
+  });
+  EXPECT_EQ(client.output(), 7);
 }
 
 TEST_F(coroutines, what_is_no_exception_at_all_is_internal_too) {

@@ -98,16 +98,18 @@ payload init_or_default(payload init) {
 }
 
 /// Runs a body and makes its output a payload. Depends on the type of the
-/// output only, so that actions of one type share it.
+/// output only, so that actions of one type share it. As everywhere, the task
+/// is moved into a temporary object, which frees its memory as soon as it has
+/// ended.
 template <class Out>
 struct body_output {
   static task<payload> of(task<Out> body) {
-    auto result = co_await std::move(body);
+    auto result = co_await task<Out>{std::move(body)};
     co_return payload::of(std::move(result));
   }
 
   static task<payload> of(task<> body) {
-    co_await std::move(body);
+    co_await task<>{std::move(body)};
     co_return payload::of(nothing{});
   }
 };

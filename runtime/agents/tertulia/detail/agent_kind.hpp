@@ -131,9 +131,9 @@ struct agent_run {
   static task<payload> of(context ctx, task<result_type> body) {
     typename Types::out_type result;
     if constexpr (std::is_void_v<result_type>) {
-      co_await std::move(body);
+      co_await task<>{std::move(body)};
     } else {
-      auto said = co_await std::move(body);
+      auto said = co_await task<result_type>{std::move(body)};
       if constexpr (is_a<result_type, agent_result>) {
         result.output = std::move(said.output);
         result.artifacts = std::move(said.artifacts);

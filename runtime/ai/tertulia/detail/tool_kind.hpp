@@ -79,7 +79,7 @@ void note_value(context ctx, const char* attribute, const payload& x);
 template <class Out>
 struct tool_output {
   static task<payload> of(context ctx, task<Out> call) {
-    auto result = payload::of(co_await std::move(call));
+    auto result = payload::of(co_await task<Out>{std::move(call)});
     note_value(ctx, span_names::output, result);
     co_return result;
   }
