@@ -48,8 +48,8 @@ public:
                   "the turn function of a session flow is a coroutine "
                   "task<>(context, const ai::conversation_input&), or one that "
                   "returns task<ai::finish_reason>");
-    using result
-      = std::invoke_result_t<Turn&, context, const conversation_input&>;
+    using result = std::invoke_result_t<std::decay_t<Turn>&, context,
+                                        const conversation_input&>;
     return detail::run_flow_turns(
       ctx, detail::turn_function<detail::awaited_t<result>>{
              std::decay_t<Turn>(std::forward<Turn>(turn))});

@@ -13,7 +13,7 @@ namespace tertulia::detail {
 /// Turn function of a session flow, of any type.
 template <class Result>
 using turn_function
-  = caf::detail::unique_function<task<Result>(context,
+  = caf::detail::unique_function<task<Result>(const context&,
                                               const ai::conversation_input&)>;
 
 /// Runs the turns of a session flow; see `ai::flow_session::run_turns`.
