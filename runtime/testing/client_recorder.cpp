@@ -21,6 +21,8 @@ record(chunk_sink::pointer self,
        const std::shared_ptr<recorded_messages>& received,
        const front_desk_actor& desk, open_request& request) {
   request.client = self;
+  // No time-out: the time of the test stands still, and the desk answers
+  // always.
   self->request(desk, caf::infinite, std::move(request))
     .then(
       [=](const open_result& x) {

@@ -47,7 +47,7 @@ public:
   /// Makes the task that runs a body.
   /// @param init the result of `check_init`; empty for a conversation, whose
   ///             body uses `host::client_init`.
-  /// @errors throws what a body throws that is not a coroutine.
+  /// @errors exceptions of a body that is a plain function.
   [[nodiscard]] virtual task<payload> start_body(context ctx,
                                                  payload init) const = 0;
 

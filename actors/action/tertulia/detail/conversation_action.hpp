@@ -53,18 +53,17 @@ public:
     return {};
   }
 
+  const session_policy policy;
+  const std::shared_ptr<const session_kind> kind;
+
 protected:
-  /// Asks the check of the inputs, if there is one.
-  /// @errors its exceptions.
+  /// Returns the input after the check of the policy, if there is one.
+  /// @errors exceptions of the check.
   [[nodiscard]] payload accept_input(payload value) const {
     if (policy.check_input)
       policy.check_input(value);
     return value;
   }
-
-public:
-  const session_policy policy;
-  const std::shared_ptr<const session_kind> kind;
 };
 
 } // namespace tertulia::detail

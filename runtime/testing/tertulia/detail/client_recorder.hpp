@@ -22,8 +22,6 @@ namespace tertulia::detail {
 /// of the chunks.
 struct recorded_messages {
   recorded_messages() = default;
-  recorded_messages(const recorded_messages&) = delete;
-  recorded_messages& operator=(const recorded_messages&) = delete;
   virtual ~recorded_messages() = default;
 
   /// Records the values of a batch.
@@ -41,6 +39,10 @@ struct recorded_messages {
   std::optional<turn_end> last_turn; ///< without its chunks
   std::optional<completion> end;
   std::uint32_t ends = 0; ///< completion messages: at most one
+
+protected:
+  recorded_messages(const recorded_messages&) = default;
+  recorded_messages& operator=(const recorded_messages&) = default;
 };
 
 /// Part of a `testing::recording_client` that does not depend on the types of

@@ -33,8 +33,8 @@ public:
   static constexpr auto patience = std::chrono::seconds{30};
 
   /// @param configure changes the configuration of the actor system.
-  /// @param open      opens the store; one that is not managed as well, of
-  ///                  which the tests then request no more than it offers.
+  /// @param open      opens the store. It may be one without the requests of a
+  ///                  managed store; the tests then send none of them.
   contract_store(void (*configure)(caf::actor_system_config&), opener open)
     : cfg_(configure), open_(std::move(open)), store_(open_(system_)) {}
 

@@ -69,13 +69,13 @@ public:
   }
 
   template <class Verb>
-  detail::outcome<Verb> ask(const Verb& x) {
+  outcome<Verb> ask(const Verb& x) {
     return store_(x);
   }
 
   /// Returns the answer, which must not be an error.
   template <class Verb>
-  detail::answer_to<Verb> get(const Verb& x) {
+  answer_to<Verb> get(const Verb& x) {
     auto result = store_(x);
     if (const auto code = std::get_if<errc>(&result)) {
       ADD_FAILURE() << to_string(*code) << ": " << store_.error().what();

@@ -64,7 +64,7 @@ struct factory_member {
   Factory factory_;
 };
 
-/// Store of a factory, which outlives its actor system.
+/// Store with its factory. The factory outlives the actor system.
 template <class Factory>
 class made_store : factory_member<Factory>, public contract_store {
 public:
