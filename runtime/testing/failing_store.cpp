@@ -109,6 +109,7 @@ private:
         auto deliver = [=]() mutable {
           promise.deliver(fail(next->code, "as the script says"));
         };
+        // No time-out: the store behind answers or is killed by the test.
         self_->request(script_->behind, caf::infinite, std::move(x))
           .then([=](Reply&) mutable { deliver(); },
                 [=](caf::error&) mutable { deliver(); });
