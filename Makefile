@@ -60,7 +60,7 @@ run: deps ## talk to an agent that remembers (CHAT_ARGS=--new)
 	       -DCMAKE_CXX_FLAGS_DEBUG= -DTERTULIA_WERROR=$(WERROR) \
 	       -DTERTULIA_TESTS=OFF -DTERTULIA_EXAMPLES=OFF -DTERTULIA_BENCH=OFF \
 	       -DTERTULIA_HTTP_SERVER=OFF -DTERTULIA_JWT=OFF \
-	       -DTERTULIA_METRICS=OFF) \
+	       -DTERTULIA_METRICS=OFF -DTERTULIA_STORE_CONTRACT=OFF) \
 	    && $(call compile,build-chat,tertulia_tool); } </dev/null >&2
 	@build-chat/runtime/cli/tertulia chat $(CHAT_ARGS)
 

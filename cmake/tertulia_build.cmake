@@ -141,7 +141,8 @@ if(CMAKE_VERIFY_INTERFACE_HEADER_SETS)
   tertulia_first_includes(TERTULIA_FIRST_INCLUDES)
 endif()
 
-# tertulia_room(<name> [WITHOUT_CAF] SOURCES <file>... [SEES <room>...]
+# tertulia_room(<name> [WITHOUT_CAF] [OBJECTS] SOURCES <file>...
+#               [SEES <room>...]
 #               [LINKS [PUBLIC <target>...] [PRIVATE <target>...]])
 #
 # Declares tertulia::<name>, a folder of a room. Headers under tertulia/ are
@@ -150,9 +151,11 @@ endif()
 # include path of its own sources only. A folder without sources is an interface
 # library. It can only see folders that are declared before it, so there is no
 # circle. It links CAF unless WITHOUT_CAF is given; such a folder is compiled
-# without the precompiled header, which contains CAF.
+# without the precompiled header, which contains CAF. With OBJECTS all of it is
+# linked, whether or not anything refers to it, as tests need that register
+# themselves.
 function(tertulia_room name)
-  cmake_parse_arguments(PARSE_ARGV 1 room "WITHOUT_CAF" "" "SOURCES;SEES;LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 room "WITHOUT_CAF;OBJECTS" "" "SOURCES;SEES;LINKS")
   set(options)
   set(caf CAF::core)
   if(room_WITHOUT_CAF)
@@ -186,7 +189,11 @@ function(tertulia_room name)
 
   if(room_SOURCES)
     set(scope PUBLIC)
-    add_library(${target} STATIC ${room_SOURCES})
+    set(kind STATIC)
+    if(room_OBJECTS)
+      set(kind OBJECT)
+    endif()
+    add_library(${target} ${kind} ${room_SOURCES})
     target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
     tertulia_common(${target} ${options})
   else()
@@ -210,6 +217,7 @@ function(tertulia_room name)
   tertulia_sanitize(${target} ${scope})
   add_dependencies(tertulia_rooms ${target})
   install(TARGETS ${target} EXPORT tertulia-targets
+    OBJECTS DESTINATION ${CMAKE_INSTALL_LIBDIR}/tertulia
     FILE_SET HEADERS FILE_SET others)
 endfunction()
 

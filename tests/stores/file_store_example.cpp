@@ -18,10 +18,12 @@ namespace tertulia::test::file_store_example_tests {
 
 namespace {
 
-struct file_store_factory {
-  static constexpr bool durable = true;
+struct file_store_factory : contract_factory {
+  [[nodiscard]] bool is_durable() const override {
+    return true;
+  }
 
-  managed_store open(caf::actor_system& system) {
+  managed_store open(caf::actor_system& system) override {
     return spawn_file_store(system, file);
   }
 
@@ -29,15 +31,17 @@ struct file_store_factory {
   std::filesystem::path file = folder / "sessions.jsonl";
 };
 
-struct file_store_example : store_contract<file_store_factory> {};
+struct file_store_example : store_test<file_store_factory> {};
 
 } // namespace
 
-INSTANTIATE_TYPED_TEST_SUITE_P(example, store_contract, file_store_factory);
+INSTANTIATE_TEST_SUITE_P(
+  example, store_contract,
+  ::testing::Values(store_kind::of<file_store_factory>()));
 
 TEST_F(file_store_example, a_line_that_was_not_completed_is_ignored) {
   save_all(at("s"), {1, 2});
-  std::ofstream{store.factory().file, std::ios::app} << R"([{"gone":1)";
+  std::ofstream{factory().file, std::ios::app} << R"([{"gone":1)";
   store.reopen();
   EXPECT_EQ(sequences(at("s")), (std::vector<std::uint64_t>{1, 2}));
   save(at("s"), number(3), 2);

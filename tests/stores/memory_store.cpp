@@ -15,18 +15,20 @@ namespace tertulia::test::memory_store_tests {
 
 namespace {
 
-struct memory_store_factory {
-  managed_store open(caf::actor_system& system) {
+struct memory_store_factory : contract_factory {
+  managed_store open(caf::actor_system& system) override {
     return spawn_memory_store(system);
   }
 };
 
 /// Fixture of the contract without its tests.
-struct memory_store : store_contract<memory_store_factory> {};
+struct memory_store : store_test<memory_store_factory> {};
 
 } // namespace
 
-INSTANTIATE_TYPED_TEST_SUITE_P(memory, store_contract, memory_store_factory);
+INSTANTIATE_TEST_SUITE_P(
+  memory, store_contract,
+  ::testing::Values(store_kind::of<memory_store_factory>()));
 
 TEST_F(memory_store, a_state_is_kept_as_it_is) {
   const auto first = talk(3);

@@ -21,15 +21,17 @@ namespace tertulia::test::remote_store_tests {
 namespace {
 
 /// Store in an actor system of its own, reached over a socket.
-struct remote_store_factory {
-  static constexpr bool durable = true;
-
-  static void configure(caf::actor_system_config& cfg) {
-    add_messages_to(cfg);
-    add_network_to(cfg, transport::plain_for_trusted_hosts);
+struct remote_store_factory : contract_factory {
+  [[nodiscard]] bool is_durable() const override {
+    return true;
   }
 
-  managed_store open(caf::actor_system& system) {
+  void configure(caf::actor_system_config& x) override {
+    add_messages_to(x);
+    add_network_to(x, transport::plain_for_trusted_hosts);
+  }
+
+  managed_store open(caf::actor_system& system) override {
     const auto port = publish_actor(server, spawn_sqlite_store(server, file));
     return remote_actor<managed_store>(system, "127.0.0.1", port);
   }
@@ -43,11 +45,11 @@ struct remote_store_factory {
 /// The same through a handle that outlives the other node, and does not end its
 /// store.
 struct connected_store_factory : remote_store_factory {
-  ~connected_store_factory() {
+  ~connected_store_factory() override {
     caf::anon_send_exit(far, caf::exit_reason::user_shutdown);
   }
 
-  managed_store open(caf::actor_system& system) {
+  managed_store open(caf::actor_system& system) override {
     // A file has one store at a time.
     caf::scoped_actor self{server};
     if (far) {
@@ -63,8 +65,11 @@ struct connected_store_factory : remote_store_factory {
 
 } // namespace
 
-INSTANTIATE_TYPED_TEST_SUITE_P(remote, store_contract, remote_store_factory);
-INSTANTIATE_TYPED_TEST_SUITE_P(connected, store_contract,
-                               connected_store_factory);
+INSTANTIATE_TEST_SUITE_P(
+  remote, store_contract,
+  ::testing::Values(store_kind::of<remote_store_factory>()));
+INSTANTIATE_TEST_SUITE_P(
+  connected, store_contract,
+  ::testing::Values(store_kind::of<connected_store_factory>()));
 
 } // namespace tertulia::test::remote_store_tests

@@ -125,7 +125,7 @@ TEST_F(sqlite_store, verification_finds_each_kind_of_damage_and_no_other) {
   raw().run("UPDATE sessions SET head = 3, records = 4 WHERE id = 's';"
             "UPDATE records SET parent = 9 WHERE sequence = 2;"
             "UPDATE records SET run = 9 WHERE sequence = 4");
-  seal_rows(store.factory().file);
+  seal_rows(factory().file);
   EXPECT_EQ(found(""),
             "s0 missing; s0 corrupt; s0 state missing; s2 corrupt; s4 missing;"
             " s4 corrupt; s5 state corrupt; s6 state missing; ");
@@ -153,7 +153,7 @@ TEST_F(sqlite_store, a_state_whose_type_is_none_is_corrupt) {
                          "app.memo 01", "app memo 1"};
   for (const std::string what : wrong) {
     raw().run("UPDATE records SET type = '" + what + "' WHERE length = 3");
-    seal_rows(store.factory().file);
+    seal_rows(factory().file);
     EXPECT_EQ(code(at("s"), 1), errc::data_loss) << what;
     const auto damages = this->damages();
     ASSERT_EQ(damages.size(), 1u) << what;
@@ -161,7 +161,7 @@ TEST_F(sqlite_store, a_state_whose_type_is_none_is_corrupt) {
     EXPECT_EQ(damages[0].sequence, 1u);
     EXPECT_EQ(content(at("s")), talk(4)) << what;
     raw().run("UPDATE records SET type = 'app.memo 1' WHERE length = 3");
-    seal_rows(store.factory().file);
+    seal_rows(factory().file);
   }
 }
 
@@ -173,7 +173,7 @@ TEST_F(sqlite_store, a_record_whose_columns_mean_nothing_is_corrupt) {
     raw().run("UPDATE records SET " + wrong
               + " WHERE sequence = 1 AND session = (SELECT max(key) FROM"
                 " sessions)");
-    seal_rows(store.factory().file);
+    seal_rows(factory().file);
     EXPECT_EQ(code(at(wrong), 1), errc::data_loss) << wrong;
     EXPECT_EQ(content(at(wrong), 2), number(2)) << wrong;
   }

@@ -14,7 +14,9 @@
 
 namespace tertulia::test::sqlite_tests {
 
-INSTANTIATE_TYPED_TEST_SUITE_P(sqlite, store_contract, sqlite_store_factory);
+INSTANTIATE_TEST_SUITE_P(
+  sqlite, store_contract,
+  ::testing::Values(store_kind::of<sqlite_store_factory>()));
 
 TEST_F(sqlite_store, a_message_is_written_once) {
   auto content = talk(3);
@@ -247,8 +249,7 @@ TEST_F(sqlite_store, what_was_deleted_is_given_back_to_the_disk) {
   const auto sizes = get(vacuum_store_request{});
   EXPECT_GT(sizes.bytes_before, 1'000'000u);
   EXPECT_LT(sizes.bytes_after, 200'000u);
-  EXPECT_EQ(std::filesystem::file_size(store.factory().file),
-            sizes.bytes_after);
+  EXPECT_EQ(std::filesystem::file_size(factory().file), sizes.bytes_after);
   EXPECT_EQ(content(at("t")), talk(2));
 }
 

@@ -163,7 +163,7 @@ TEST_F(sqlite_store, what_was_answered_is_in_the_files) {
     // the files that a process would leave if it died now
     const scratch folder;
     const auto copy = folder / "copy.db";
-    const auto file = store.factory().file;
+    const auto file = factory().file;
     sqlite_files::copy_store(file, copy);
     file_store after{copy};
     const auto found = after.get(get_session_request{at("s")});

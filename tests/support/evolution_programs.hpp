@@ -5,7 +5,7 @@
 #include <tertulia/ai/chat_agent.hpp>
 #include <tertulia/ai/session_flow.hpp>
 #include <tertulia/define_agent.hpp>
-#include <tertulia/detail/store_model.hpp>
+#include <tertulia/detail/store_outcome.hpp>
 #include <tertulia/memory_store.hpp>
 #include <tertulia/runtime.hpp>
 #include <tertulia/sqlite_store.hpp>

@@ -20,15 +20,15 @@
 
 namespace tertulia::test {
 
-struct memory_store_factory {
-  managed_store open(caf::actor_system& system) {
+struct memory_store_factory : contract_factory {
+  managed_store open(caf::actor_system& system) override {
     return spawn_memory_store(system);
   }
 };
 
 /// Fixture with two stores: sessions are exported from one and imported into
 /// the other.
-struct session_files : store_contract<memory_store_factory> {
+struct session_files : store_test<memory_store_factory> {
   session_files() : from(spawn_memory_store(system)) {
     to = spawn_sqlite_store(system, folder / "sessions.db");
   }

@@ -15,23 +15,27 @@
 namespace tertulia::test::sqlite_tests {
 
 /// Factory of stores in a file of their own.
-struct sqlite_store_factory {
-  static constexpr bool durable = true;
+struct sqlite_store_factory : contract_factory {
+  [[nodiscard]] bool is_durable() const override {
+    return true;
+  }
 
-  managed_store open(caf::actor_system& system) {
+  managed_store open(caf::actor_system& system) override {
     return spawn_sqlite_store(system, file, options);
   }
 
   /// Flips a bit of a plain state: 1 becomes 3.
-  void corrupt(const state_id& id) {
+  bool corrupt(const state_id& id) override {
     raw_sqlite db{file};
     db.run("UPDATE blobs SET text = replace(text, '1', '3') WHERE key IN "
            + part_of("custom", id));
+    return true;
   }
 
-  void lose(const state_id& id) {
+  bool lose(const state_id& id) override {
     raw_sqlite db{file};
     db.run("DELETE FROM blobs WHERE key IN " + part_of("custom", id));
+    return true;
   }
 
   static std::string part_of(const std::string& part, const state_id& id) {
@@ -48,9 +52,9 @@ struct sqlite_store_factory {
 };
 
 /// Fixture of the store contract without its tests.
-struct sqlite_store : store_contract<sqlite_store_factory> {
+struct sqlite_store : store_test<sqlite_store_factory> {
   raw_sqlite raw() {
-    return raw_sqlite{store.factory().file};
+    return raw_sqlite{factory().file};
   }
 
   static state longer(const state& x, const std::string& text) {

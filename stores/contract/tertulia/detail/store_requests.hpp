@@ -3,11 +3,12 @@
 #pragma once
 
 #include <tertulia/detail/contract_store.hpp>
-#include <tertulia/detail/store_model.hpp>
+#include <tertulia/detail/store_outcome.hpp>
 #include <tertulia/store.hpp>
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <variant>
@@ -17,9 +18,20 @@
 
 namespace tertulia::detail {
 
-/// Values and requests of the cases of the store contract.
+/// Store of a test, and values and requests for it.
 class store_requests : public ::testing::Test {
 public:
+  explicit store_requests(std::unique_ptr<contract_factory> factory)
+    : store(std::move(factory)) {}
+
+  [[nodiscard]] bool is_managed() {
+    return store.factory().is_managed();
+  }
+
+  [[nodiscard]] bool is_durable() {
+    return store.factory().is_durable();
+  }
+
   // -- values and requests ----------------------------------------------------
 
   static state number(int x) {
@@ -70,15 +82,15 @@ public:
 
   template <class Verb>
   outcome<Verb> ask(const Verb& x) {
-    return store_(x);
+    return store(x);
   }
 
   /// Returns the answer, which must not be an error.
   template <class Verb>
   answer_to<Verb> get(const Verb& x) {
-    auto result = store_(x);
+    auto result = store(x);
     if (const auto code = std::get_if<errc>(&result)) {
-      ADD_FAILURE() << to_string(*code) << ": " << store_.error().what();
+      ADD_FAILURE() << to_string(*code) << ": " << store.error().what();
       return {};
     }
     return std::get<0>(std::move(result));
@@ -87,7 +99,7 @@ public:
   /// Returns the code of the error; `errc::ok` without one.
   template <class Verb>
   errc code(const Verb& x) {
-    const auto result = store_(x);
+    const auto result = store(x);
     const auto code = std::get_if<errc>(&result);
     return code != nullptr ? *code : errc::ok;
   }
@@ -189,11 +201,7 @@ public:
     return result;
   }
 
-protected:
-  explicit store_requests(contract_store& store) : store_(store) {}
-
-private:
-  contract_store& store_;
+  contract_store store;
 };
 
 } // namespace tertulia::detail

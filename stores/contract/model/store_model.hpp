@@ -2,7 +2,6 @@
 
 #pragma once
 
-#include <tertulia/detail/session_model.hpp>
 #include <tertulia/detail/store_outcome.hpp>
 #include <tertulia/errc.hpp>
 #include <tertulia/protocol.hpp>
@@ -16,6 +15,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "session_model.hpp"
 
 namespace tertulia::detail {
 

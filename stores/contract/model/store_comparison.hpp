@@ -2,9 +2,8 @@
 
 #pragma once
 
-#include <tertulia/detail/store_model.hpp>
 #include <tertulia/store.hpp>
-#include <tertulia/store_contract/suite.hpp>
+#include <tertulia/store_contract.hpp>
 
 #include <caf/deep_to_string.hpp>
 #include <caf/timestamp.hpp>
@@ -18,18 +17,16 @@
 #include <variant>
 #include <vector>
 
+#include "store_model.hpp"
+
 namespace tertulia::detail {
 
 /// Comparison of a store with the model of a store: both receive the same
 /// requests, and their answers must be equal.
 ///
 /// @threads one at a time.
-template <class Factory>
 class store_comparison {
 public:
-  using suite = store_contract<Factory>;
-  using fixture = typename suite::fixture;
-
   /// Verb and its arguments, as numbers, so that a failing sequence can be
   /// shrunk.
   using command = std::array<int, 7>;
@@ -37,10 +34,11 @@ public:
   /// Numbers in the range [0, verbs) select a verb.
   static constexpr int verbs = 28;
 
-  /// Sends the same requests to a new store and to the model.
+  /// Sends the same requests to a new store of a kind and to the model.
   /// @returns the first difference; empty without one.
-  static std::string difference(const std::vector<command>& commands) {
-    fixture real;
+  static std::string difference(const store_kind& kind,
+                                const std::vector<command>& commands) {
+    contract_store real{kind.make_factory()};
     store_comparison pair{real};
     for (const auto& x : commands)
       if (auto text = pair.run(x); !text.empty())
@@ -48,21 +46,23 @@ public:
     return pair.compare_all();
   }
 
-  explicit store_comparison(fixture& real) : real_(real) {
-    const auto log = suite::talk(2).messages();
+  explicit store_comparison(contract_store& real) : real_(real) {
+    const auto log = store_requests::talk(2).messages();
     states_
-      = {suite::number(0),
-         suite::number(1),
+      = {store_requests::number(0),
+         store_requests::number(1),
          state::plain(payload::of(std::string{"two"})),
-         suite::talk(0),
+         store_requests::talk(0),
          state::conversation(log.prefix(1), {}, {}),
          state::conversation(log, {}, {}),
          state::conversation(log.with_back(ai::user_text("another")), {}, {}),
-         suite::talk(2).with_custom(payload::of(7)),
-         suite::version(1, suite::number(1)),
-         suite::version(2, suite::number(1)),
-         suite::version(2, suite::talk(2).with_custom(payload::of(7))),
-         suite::talk(2).with_artifact({"file", {ai::part::text("content")}})};
+         store_requests::talk(2).with_custom(payload::of(7)),
+         store_requests::version(1, store_requests::number(1)),
+         store_requests::version(2, store_requests::number(1)),
+         store_requests::version(
+           2, store_requests::talk(2).with_custom(payload::of(7))),
+         store_requests::talk(2).with_artifact(
+           {"file", {ai::part::text("content")}})};
   }
 
   std::string run(const command& x) {
@@ -92,12 +92,12 @@ public:
         return compare(y);
       }
       case 15:
-        if constexpr (suite::durable)
+        if (real_.factory().is_durable())
           real_.reopen();
         return {};
       default: break;
     }
-    if constexpr (suite::managed)
+    if (real_.factory().is_managed())
       switch (verb) {
         case 16: {
           list_sessions_request y;
@@ -169,10 +169,8 @@ public:
       if (auto text = compare(get_session_request{of}); !text.empty())
         return text;
     }
-    if constexpr (suite::managed)
-      return compare(list_sessions_request{});
-    else
-      return {};
+    return real_.factory().is_managed() ? compare(list_sessions_request{})
+                                        : std::string{};
   }
 
 private:
@@ -187,7 +185,7 @@ private:
       if (known.index() == 0)
         parent = std::get<0>(known).info.head;
     }
-    auto saved = suite::record(session, value, parent);
+    auto saved = store_requests::record(session, value, parent);
     saved.turn_index = turn(d);
     if (turn(d) % 2 == 0)
       saved.finish_reason = ai::finish_reason::length;
@@ -234,14 +232,14 @@ private:
   }
 
   static session_ref session(int x) {
-    return suite::at(std::to_string(x % 3),
-                     x % 2 == 0 ? "/agent/a" : "/agent/b");
+    return store_requests::at(std::to_string(x % 3),
+                              x % 2 == 0 ? "/agent/a" : "/agent/b");
   }
 
   snapshot_ref snapshot(const session_ref& session, int b, int c, int d) {
     const auto id = d % 4 == 0
                       ? snapshot_id{"snapshot-" + std::to_string(c % 4)}
-                      : suite::id_of(content(c));
+                      : store_requests::id_of(content(c));
     switch (b % 4) {
       case 0: return {session, static_cast<std::uint64_t>(c % 10)};
       case 1: return {session.agent, {}, id};
@@ -306,7 +304,7 @@ private:
     x.updated_at = {};
   }
 
-  fixture& real_;
+  contract_store& real_;
   store_model model_;
   std::vector<state> states_;
 };

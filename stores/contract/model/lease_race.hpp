@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tertulia/store.hpp>
-#include <tertulia/store_contract/suite.hpp>
+#include <tertulia/store_contract.hpp>
 
 #include <array>
 #include <cstddef>
@@ -21,12 +21,8 @@ namespace tertulia::detail {
 /// nothing but the fences keeps the writers apart.
 ///
 /// @threads one at a time.
-template <class Factory>
 class lease_race {
 public:
-  using suite = store_contract<Factory>;
-  using fixture = typename suite::fixture;
-
   /// Verb, writer and session, as numbers, so that a failing sequence can be
   /// shrunk.
   using command = std::array<int, 3>;
@@ -36,8 +32,9 @@ public:
   /// Sends the requests of the writers to a new store.
   /// @returns the first reply that the model does not expect; empty without
   ///          one.
-  static std::string difference(const std::vector<command>& commands) {
-    fixture store;
+  static std::string difference(const store_kind& kind,
+                                const std::vector<command>& commands) {
+    contract_store store{kind.make_factory()};
     lease_race race{store};
     for (const auto& x : commands)
       if (auto text = race.run(x); !text.empty())
@@ -45,7 +42,7 @@ public:
     return race.compare_records();
   }
 
-  explicit lease_race(fixture& store) : store_(store) {
+  explicit lease_race(contract_store& store) : store_(store) {
     for (auto& x : writers_)
       x.holder = store_.start_holder();
   }
@@ -86,7 +83,7 @@ private:
       case 4: return release(who, where);
       case 5: return crash(who);
       case 6:
-        if constexpr (suite::durable)
+        if (store_.factory().is_durable())
           return reopen();
         [[fallthrough]];
       default: return save(who, where);
@@ -94,7 +91,7 @@ private:
   }
 
   static session_ref name_of(std::size_t session) {
-    return suite::at(std::to_string(session));
+    return store_requests::at(std::to_string(session));
   }
 
   std::string acquire(std::size_t who, std::size_t where, if_live rule) {
@@ -182,9 +179,9 @@ private:
     auto& writer = writers_[who];
     if (writer.fence[where] == 0)
       return {};
-    const auto value = suite::number(++last_value_);
+    const auto value = store_requests::number(++last_value_);
     const auto reply = store_(save_snapshot_request{
-      suite::record(name_of(where), value, writer.head[where]),
+      store_requests::record(name_of(where), value, writer.head[where]),
       value,
       append_rule::anywhere,
       {},
@@ -229,7 +226,7 @@ private:
     return {};
   }
 
-  fixture& store_;
+  contract_store& store_;
   std::array<writer, 3> writers_;
   std::array<session_model, sessions> model_;
   std::uint64_t last_fence_ = 0;
