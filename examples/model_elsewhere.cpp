@@ -11,6 +11,7 @@
 #include <tertulia/runtime.hpp>
 #include <tertulia/tls.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <iostream>
 #include <optional>
@@ -93,7 +94,9 @@ tertulia::task<ai::model_response> apologize(tertulia::context,
 
 ai::model find_model(caf::actor_system& system, std::uint16_t port) {
   // --(elsewhere-begin)--
-  const tertulia::remote_runtime there{system, "127.0.0.1", port};
+  // There is a reserve: a call does not wait for a node that is away.
+  const tertulia::remote_runtime there{
+    system, {{"127.0.0.1", port}}, {.patience = std::chrono::seconds{0}}};
   const auto eliza = there.action<ai::model>("/model/eliza");
   // --(elsewhere-end)--
   return eliza;
