@@ -37,7 +37,7 @@ class sampler {
 public:
   sampler(row of, bool smoke) : smoke_(smoke) {
     result_.of = std::move(of);
-    result_.samples = smoke ? 2 : result_.of.samples;
+    result_.samples = smoke ? 1 : result_.of.samples;
     result_.operations
       = smoke ? result_.of.smoke_operations : result_.of.operations;
   }
@@ -75,6 +75,10 @@ public:
     for (const auto& x : runs) {
       if (x.error_occurred)
         result_.failure = x.error_message;
+      else if (samples() == 1) // which has no aggregates
+        for (const auto part : {&distribution::median, &distribution::lower,
+                                &distribution::upper})
+          take(x, part);
       else if (x.aggregate_name == "median")
         take(x, &distribution::median);
       else if (x.aggregate_name == "lower")
