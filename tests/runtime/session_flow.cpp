@@ -64,6 +64,27 @@ TEST_F(session_flow, run_text_returns_all_that_happened) {
   EXPECT_NE(second.trace_id, first.trace_id);
 }
 
+TEST_F(session_flow, a_turn_function_may_be_const_and_refer_to_its_context) {
+  struct doubled {
+    flow_session sess;
+
+    task<> operator()(const context& ctx,
+                      const ai::conversation_input& input) const {
+      co_await ctx.sleep(1ms);
+      co_await ctx.sleep(1ms); // the context outlives a pause
+      const auto text = input.messages.back().text();
+      co_await sess.add_messages(ai::model_text(text + text));
+    }
+  };
+  const auto flow
+    = define_flow([](context ctx, flow_session sess, flow_responder) -> task<> {
+        const doubled turn{sess};
+        co_await sess.run_turns(ctx, turn);
+      });
+  EXPECT_EQ(told_of(flow.run_text("a").output.state.messages),
+            (texts{"user: a", "model: aa"}));
+}
+
 TEST_F(session_flow, an_output_has_the_messages_that_its_client_wants) {
   const auto flow = define_flow(repeat_in_turns);
   const auto run = [&](std::string text, const auto&... options) {
