@@ -7,11 +7,11 @@
 #include <tertulia/sqlite_store.hpp>
 #include <tertulia/store_contract.hpp>
 
+#include <caf/atom.hpp>
 #include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
 
 #include <filesystem>
-#include <memory>
 
 #include "support/network_config.hpp"
 #include "support/scratch.hpp"
@@ -36,9 +36,17 @@ struct remote_store_factory : contract_factory {
     return remote_actor<managed_store>(system, "127.0.0.1", port);
   }
 
+  /// Configuration of the other node. Its threads wait for work, as those of
+  /// the contract do.
+  struct server_config : network_config {
+    server_config() {
+      set("scheduler.policy", caf::atom("sharing"));
+    }
+  };
+
   scratch folder;
   std::filesystem::path file = folder / "sessions.db";
-  network_config cfg;
+  server_config cfg;
   caf::actor_system server{cfg};
 };
 
