@@ -50,6 +50,18 @@ macro(tertulia_needs_for component)
     "  find_package(${tertulia_need} QUIET)\nendif()\n")
 endmacro()
 
+# tertulia_needs_when_named(<component> <arguments of find_package>): the same
+# for what is not looked for unless a user names the component, such as a test
+# framework, of which the user may build another version.
+macro(tertulia_needs_when_named component)
+  find_package(${ARGN} REQUIRED)
+  set(tertulia_need ${ARGN})
+  list(JOIN tertulia_need " " tertulia_need)
+  string(APPEND TERTULIA_NEEDS
+    "if(${component} IN_LIST tertulia_FIND_COMPONENTS)\n"
+    "  find_dependency(${tertulia_need})\nendif()\n")
+endmacro()
+
 # Warnings and memory of the compiler.
 function(tertulia_warnings target)
   target_compile_options(${target} PRIVATE

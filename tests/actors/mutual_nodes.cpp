@@ -5,10 +5,13 @@
 #include <tertulia/remote_runtime.hpp>
 #include <tertulia/runtime.hpp>
 
+#include <caf/actor_system.hpp>
+
 #include <cstdint>
 #include <future>
 #include <latch>
 #include <string>
+#include <utility>
 
 #include "support/network_config.hpp"
 #include "support/threaded.hpp"

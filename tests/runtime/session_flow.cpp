@@ -3,6 +3,7 @@
 #include <tertulia/span_recorder.hpp>
 #include <tertulia/when.hpp>
 
+#include <chrono>
 #include <limits>
 #include <string>
 #include <vector>
@@ -68,8 +69,7 @@ TEST_F(session_flow, a_turn_function_may_be_const_and_refer_to_its_context) {
   struct doubled {
     flow_session sess;
 
-    task<> operator()(const context& ctx,
-                      const ai::conversation_input& input) const {
+    task<> operator()(const context& ctx, const ai::conversation_input& input) {
       co_await ctx.sleep(1ms);
       co_await ctx.sleep(1ms); // the context outlives a pause
       const auto text = input.messages.back().text();

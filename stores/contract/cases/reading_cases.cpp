@@ -4,6 +4,7 @@
 #include <tertulia/store.hpp>
 #include <tertulia/store_contract.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>

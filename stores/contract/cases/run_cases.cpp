@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/store.hpp>
+
+#include <caf/timespan.hpp>
+
 #include <chrono>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cases/case.hpp"

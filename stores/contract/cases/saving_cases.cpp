@@ -105,8 +105,7 @@ TEST_P(store_contract, the_same_text_of_another_version_is_another_state) {
   // their id still means the last active record
   restore(session, 2);
   EXPECT_EQ(
-    this
-      ->get(get_snapshot_request{{session.agent, session.id, id_of(number(1))}})
+    get(get_snapshot_request{{session.agent, session.id, id_of(number(1))}})
       .record.sequence,
     2u);
 }

@@ -2,6 +2,7 @@
 
 #include <tertulia/store.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 

@@ -31,8 +31,9 @@ public:
   virtual managed_store open(caf::actor_system& system) = 0;
 
   /// Returns whether sessions can be listed, titled, copied, pruned, deleted
-  /// and verified, snapshots can be labelled and annotated, and the store can
-  /// be vacuumed. Without it these requests are not sent.
+  /// and verified, snapshots can be labelled and annotated, kept runs can be
+  /// listed, and the store can be vacuumed. Without it these requests are not
+  /// sent.
   [[nodiscard]] virtual bool is_managed() const {
     return true;
   }
