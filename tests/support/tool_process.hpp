@@ -8,11 +8,13 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -21,6 +23,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <pty.h>
+#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -63,24 +66,23 @@ public:
 
   /// Starts the process with its input, output and errors on pipes.
   tool_process(pipes, strings command, const std::string& input = {}) {
-    const image program{std::move(command)};
     std::array<int, 2> in{};
     std::array<int, 2> out{};
     std::array<int, 2> err{};
     for (auto* ends : {&in, &out, &err})
       if (::pipe2(ends->data(), O_CLOEXEC) != 0)
         throw std::runtime_error{"no pipe"};
-    pid_ = ::fork();
-    if (pid_ == 0) {
-      ::dup2(in[0], STDIN_FILENO);
-      ::dup2(out[1], STDOUT_FILENO);
-      ::dup2(err[1], STDERR_FILENO);
-      program.run();
-    }
-    for (const int end : {in[0], out[1], err[1]})
-      ::close(end);
     out_ = out[0];
     err_ = err[0];
+    files at_start;
+    ::posix_spawn_file_actions_adddup2(&at_start.actions, in[0], STDIN_FILENO);
+    ::posix_spawn_file_actions_adddup2(&at_start.actions, out[1],
+                                       STDOUT_FILENO);
+    ::posix_spawn_file_actions_adddup2(&at_start.actions, err[1],
+                                       STDERR_FILENO);
+    start(std::move(command), at_start);
+    for (const int end : {in[0], out[1], err[1]})
+      ::close(end);
     // The input is small enough to fit into a pipe at once, even if the process
     // does not read it.
     struct sigaction ignore {};
@@ -95,13 +97,23 @@ public:
 
   /// Starts the process with its input, output and errors on a terminal.
   tool_process(terminal size, strings command) {
-    const image program{std::move(command)};
     winsize window{};
     window.ws_col = size.columns;
     window.ws_row = 24;
-    pid_ = ::forkpty(&out_, nullptr, nullptr, &window);
-    if (pid_ == 0)
-      program.run();
+    int inner = -1;
+    std::array<char, PATH_MAX> name{};
+    if (::openpty(&out_, &inner, name.data(), nullptr, &window) != 0)
+      throw std::runtime_error{"no terminal"};
+    for (const int end : {out_, inner})
+      ::fcntl(end, F_SETFD, FD_CLOEXEC);
+    // What a session opens first becomes its terminal.
+    files at_start;
+    ::posix_spawn_file_actions_addopen(&at_start.actions, STDIN_FILENO,
+                                       name.data(), O_RDWR, 0);
+    for (const int end : {STDOUT_FILENO, STDERR_FILENO})
+      ::posix_spawn_file_actions_adddup2(&at_start.actions, STDIN_FILENO, end);
+    start(std::move(command), at_start, POSIX_SPAWN_SETSID);
+    ::close(inner);
   }
 
   tool_process(const tool_process&) = delete;
@@ -199,47 +211,57 @@ public:
   }
 
 private:
-  /// Command of a process, and its environment. It is made before the fork: in
-  /// the child another thread of the parent may hold the lock of the heap for
-  /// ever.
-  class image {
-  public:
-    explicit image(strings command) : command_(std::move(command)) {
-      for (auto* x = ::environ; *x != nullptr; ++x) {
-        const std::string_view known{*x};
-        if (!known.starts_with("TERTULIA_STORE=") && !known.starts_with("TZ=")
-            && !known.starts_with("TERM="))
-          environment_.emplace_back(known);
-      }
-      environment_.emplace_back("TZ=UTC");
-      environment_.emplace_back("TERM=xterm");
-      for (auto& x : command_)
-        argv_.push_back(x.data());
-      argv_.push_back(nullptr);
-      for (auto& x : environment_)
-        envp_.push_back(x.data());
-      envp_.push_back(nullptr);
+  /// What a process does with files before it runs.
+  struct files {
+    files() {
+      ::posix_spawn_file_actions_init(&actions);
     }
 
-    image(const image&) = delete;
-    image& operator=(const image&) = delete;
+    files(const files&) = delete;
+    files& operator=(const files&) = delete;
 
-    /// Replaces the child.
-    [[noreturn]] void run() const {
-      // A store that has run on this thread has blocked a signal.
-      sigset_t none;
-      ::sigemptyset(&none);
-      ::sigprocmask(SIG_SETMASK, &none, nullptr);
-      ::execvpe(argv_[0], argv_.data(), envp_.data());
-      ::_exit(127);
+    ~files() {
+      ::posix_spawn_file_actions_destroy(&actions);
     }
 
-  private:
-    strings command_;
-    strings environment_;
-    std::vector<char*> argv_;
-    std::vector<char*> envp_;
+    posix_spawn_file_actions_t actions;
   };
+
+  /// Starts the process. A fork would copy the page tables, of which a
+  /// sanitizer has many.
+  void start(strings command, const files& at_start, int flags = 0) {
+    strings environment{"TZ=UTC", "TERM=xterm"};
+    for (auto* x = ::environ; *x != nullptr; ++x) {
+      const std::string_view known{*x};
+      if (!known.starts_with("TERTULIA_STORE=") && !known.starts_with("TZ=")
+          && !known.starts_with("TERM="))
+        environment.emplace_back(known);
+    }
+    // A store that has run on this thread has blocked a signal.
+    sigset_t none;
+    ::sigemptyset(&none);
+    posix_spawnattr_t attributes;
+    ::posix_spawnattr_init(&attributes);
+    ::posix_spawnattr_setsigmask(&attributes, &none);
+    ::posix_spawnattr_setflags(
+      &attributes, static_cast<short>(flags | POSIX_SPAWN_SETSIGMASK));
+    const auto failure
+      = ::posix_spawnp(&pid_, command.front().c_str(), &at_start.actions,
+                       &attributes, pointers_to(command).data(),
+                       pointers_to(environment).data());
+    ::posix_spawnattr_destroy(&attributes);
+    if (failure != 0)
+      throw std::system_error{failure, std::generic_category(),
+                              command.front()};
+  }
+
+  static std::vector<char*> pointers_to(strings& words) {
+    std::vector<char*> result;
+    for (auto& x : words)
+      result.push_back(x.data());
+    result.push_back(nullptr);
+    return result;
+  }
 
   /// Reads once. Closes the descriptor at the end of the output, which a
   /// terminal reports as an error.
