@@ -4,6 +4,7 @@
 
 #include <tertulia/actor_client.hpp>
 #include <tertulia/remote_actor.hpp>
+#include <tertulia/store/runs.hpp>
 
 #include <caf/actor_registry.hpp>
 #include <caf/event_based_actor.hpp>

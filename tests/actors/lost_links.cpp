@@ -6,6 +6,7 @@
 
 #include <tertulia/actor_client.hpp>
 #include <tertulia/remote_actor.hpp>
+#include <tertulia/store/runs.hpp>
 #include <tertulia/when.hpp>
 
 #include <caf/event_based_actor.hpp>

@@ -43,7 +43,7 @@ struct session_files : store_test<memory_store_factory> {
   template <class Verb>
   detail::answer_to<Verb> ask(const managed_store& store, const Verb& x) {
     detail::answer_to<Verb> result;
-    self->request(store, patience, x)
+    self->request(store, detail::contract_store::patience, x)
       .receive([&](detail::answer_to<Verb>& y) { result = std::move(y); },
                [](caf::error& y) { ADD_FAILURE() << to_status(y).what(); });
     return result;
