@@ -45,7 +45,7 @@ macro(tertulia_needs_for component)
   set(tertulia_need ${ARGN})
   list(JOIN tertulia_need " " tertulia_need)
   string(APPEND TERTULIA_NEEDS
-    "if(${component} IN_LIST tertulia_FIND_COMPONENTS)\n"
+    "if(\"${component}\" IN_LIST tertulia_FIND_COMPONENTS)\n"
     "  find_dependency(${tertulia_need})\nelse()\n"
     "  find_package(${tertulia_need} QUIET)\nendif()\n")
 endmacro()
@@ -58,7 +58,7 @@ macro(tertulia_needs_when_named component)
   set(tertulia_need ${ARGN})
   list(JOIN tertulia_need " " tertulia_need)
   string(APPEND TERTULIA_NEEDS
-    "if(${component} IN_LIST tertulia_FIND_COMPONENTS)\n"
+    "if(\"${component}\" IN_LIST tertulia_FIND_COMPONENTS)\n"
     "  find_dependency(${tertulia_need})\nendif()\n")
 endmacro()
 
