@@ -5,9 +5,9 @@
 # published clients and for its tools (run.mjs), drives it by Genkit's command
 # line (cli.mjs), and checks what it says of itself (openapi.mjs). The packages
 # are those of package-lock.json. With --record it only records the answers of
-# both servers anew; with --install it only installs the packages.
+# both servers anew.
 #
-#   tests/genkit/run.sh BUILD_FOLDER [--install | --record] [PATTERN]
+#   tests/genkit/run.sh BUILD_FOLDER [--record] [PATTERN]
 set -euo pipefail
 build=$(cd "$1" && pwd)
 shift
@@ -28,9 +28,6 @@ if ! cmp -s package-lock.json node_modules/.installed-lock; then
   npm ci --ignore-scripts --no-audit --no-fund --loglevel=error \
     --fetch-retries=5
   cp package-lock.json node_modules/.installed-lock
-fi
-if [[ ${1:-} == --install ]]; then
-  exit 0
 fi
 steps=(openapi run cli)
 if [[ ${1:-} == --record ]]; then
