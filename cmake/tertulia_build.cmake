@@ -38,18 +38,6 @@ macro(tertulia_needs)
   string(APPEND TERTULIA_NEEDS "find_dependency(${tertulia_need})\n")
 endmacro()
 
-# tertulia_needs_for(<component> <arguments of find_package>): the same for what
-# only users of one component need.
-macro(tertulia_needs_for component)
-  find_package(${ARGN} REQUIRED)
-  set(tertulia_need ${ARGN})
-  list(JOIN tertulia_need " " tertulia_need)
-  string(APPEND TERTULIA_NEEDS
-    "if(\"${component}\" IN_LIST tertulia_FIND_COMPONENTS)\n"
-    "  find_dependency(${tertulia_need})\nelse()\n"
-    "  find_package(${tertulia_need} QUIET)\nendif()\n")
-endmacro()
-
 # tertulia_needs_when_named(<component> <arguments of find_package>): the same
 # for what is not looked for unless a user names the component, such as a test
 # framework, of which the user may build another version.
@@ -60,6 +48,15 @@ macro(tertulia_needs_when_named component)
   string(APPEND TERTULIA_NEEDS
     "if(\"${component}\" IN_LIST tertulia_FIND_COMPONENTS)\n"
     "  find_dependency(${tertulia_need})\nendif()\n")
+endmacro()
+
+# tertulia_needs_for(<component> <arguments of find_package>): the same for what
+# is used, if it is there, by a user who names no component.
+macro(tertulia_needs_for component)
+  tertulia_needs_when_named(${component} ${ARGN})
+  string(APPEND TERTULIA_NEEDS
+    "if(NOT \"${component}\" IN_LIST tertulia_FIND_COMPONENTS)\n"
+    "  find_package(${tertulia_need} QUIET)\nendif()\n")
 endmacro()
 
 # Warnings and memory of the compiler.
