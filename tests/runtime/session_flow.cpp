@@ -70,8 +70,9 @@ TEST_F(session_flow, a_turn_function_may_be_const_and_refer_to_its_context) {
     flow_session sess;
 
     task<> operator()(const context& ctx, const ai::conversation_input& input) {
+      EXPECT_FALSE(ctx.cancelled());
       co_await ctx.sleep(1ms);
-      co_await ctx.sleep(1ms); // the context outlives a pause
+      EXPECT_FALSE(ctx.cancelled()); // the context outlives a pause
       const auto text = input.messages.back().text();
       co_await sess.add_messages(ai::model_text(text + text));
     }
