@@ -42,7 +42,7 @@ inline ai::conversation_state<nothing> history(std::size_t messages) {
 /// Adds an answer to the messages of each input and streams one chunk of it.
 inline task<> chat_agent(context, ai::chat_session<nothing> chat,
                          input<ai::conversation_input> in,
-                         ai::responder<nothing> out) {
+                         ai::chat_responder<nothing> out) {
   while (auto input = co_await in.next()) {
     input->messages.push_back(ai::model_text(utterance()));
     co_await chat.add_messages(std::move(input->messages));
@@ -63,7 +63,7 @@ inline task<> chat_flow(context ctx, ai::flow_session<nothing> chat,
 /// Answers without using the session: measures the cost of the engine itself.
 inline task<> trivial_agent(context, ai::chat_session<nothing>,
                             input<ai::conversation_input> in,
-                            ai::responder<nothing> out) {
+                            ai::chat_responder<nothing> out) {
   while (const auto input = co_await in.next()) {
     co_await out.send_text("hello");
     co_await out.end_turn();

@@ -32,7 +32,7 @@ BOOST_DESCRIBE_STRUCT(chat_status, (), (phase, details))
 
 tertulia::task<> chat(tertulia::context ctx, ai::chat_session<chat_state> sess,
                       tertulia::input<ai::conversation_input> in,
-                      ai::responder<chat_status> out) {
+                      ai::chat_responder<chat_status> out) {
   while (auto input = co_await in.next()) {
     co_await sess.add_messages(input->messages);
     co_await out.send_status("generating");

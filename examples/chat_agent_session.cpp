@@ -24,7 +24,8 @@ BOOST_DESCRIBE_STRUCT(chat_state, (), (messages))
 // --(session-agent-begin)--
 tertulia::task<tertulia::agent_result<std::string>>
 chat(tertulia::context ctx, tertulia::agent_session<chat_state> sess,
-     tertulia::input<std::string> in, tertulia::responder<std::string> out) {
+     tertulia::input<std::string> in,
+     tertulia::agent_responder<std::string> out) {
   auto state = co_await sess.state(); // as the last connection left it
   while (auto input = co_await in.next()) {
     state.messages = state.messages.with(ai::user_text(*input));

@@ -23,7 +23,7 @@ BOOST_DESCRIBE_STRUCT(chat_state, (), (user_preferences))
 
 tertulia::task<> chat(tertulia::context ctx, ai::chat_session<chat_state> sess,
                       tertulia::input<ai::conversation_input> in,
-                      ai::responder<tertulia::nothing> out) {
+                      ai::chat_responder<tertulia::nothing> out) {
   while (auto input = co_await in.next()) {
     co_await sess.add_messages(input->messages);
     auto answer = co_await example::model.generate(

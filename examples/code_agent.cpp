@@ -28,7 +28,7 @@ BOOST_DESCRIBE_STRUCT(code_status, (), (phase))
 tertulia::task<> write_code(tertulia::context,
                             ai::chat_session<code_state> sess,
                             tertulia::input<ai::conversation_input> in,
-                            ai::responder<code_status> out) {
+                            ai::chat_responder<code_status> out) {
   co_await sess.set_custom("C++");
   while (auto input = co_await in.next()) {
     co_await sess.add_messages(input->messages);

@@ -25,9 +25,10 @@ struct memory {
 
 BOOST_DESCRIBE_STRUCT(memory, (), (said))
 
-tertulia::task<std::string>
-echo(tertulia::context, tertulia::agent_session<memory> mine,
-     tertulia::input<std::string> in, tertulia::responder<std::string> out) {
+tertulia::task<std::string> echo(tertulia::context,
+                                 tertulia::agent_session<memory> mine,
+                                 tertulia::input<std::string> in,
+                                 tertulia::agent_responder<std::string> out) {
   auto remembered = co_await mine.state();
   while (auto text = co_await in.next()) {
     ++remembered.said;

@@ -44,7 +44,7 @@ namespace {
 template <class Memo>
 tertulia::task<> keep(tertulia::context, tertulia::agent_session<Memo> sess,
                       tertulia::input<std::string> in,
-                      tertulia::responder<std::string> out) {
+                      tertulia::agent_responder<std::string> out) {
   while (auto text = co_await in.next()) {
     co_await sess.update([&](Memo& x) { x.said.push_back(*text); });
     co_await out.end_turn();

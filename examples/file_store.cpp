@@ -227,7 +227,8 @@ tertulia::managed_store spawn_file_store(caf::actor_system& system,
 // --(spawn-end)--
 
 tertulia::task<int> count(tertulia::context, tertulia::agent_session<int> cups,
-                          tertulia::input<int> in, tertulia::responder<int>) {
+                          tertulia::input<int> in,
+                          tertulia::agent_responder<int>) {
   while (auto more = co_await in.next())
     co_await cups.update_state(co_await cups.state() + *more);
   co_return co_await cups.state();

@@ -88,7 +88,7 @@ tertulia::task<> take_notes(tertulia::context ctx,
 
 tertulia::task<> repeat(tertulia::context, ai::chat_session<notebook> chat,
                         tertulia::input<ai::conversation_input> in,
-                        ai::responder<tertulia::nothing> out) {
+                        ai::chat_responder<tertulia::nothing> out) {
   while (const auto x = co_await in.next()) {
     co_await chat.add_messages(x->messages);
     const auto text

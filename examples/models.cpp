@@ -81,7 +81,7 @@ auto define_chat(tertulia::runtime& rt, const ai::model& model) {
     rt, "chat-" + model.info().name,
     [model](tertulia::context ctx, ai::chat_session<tertulia::nothing> sess,
             tertulia::input<ai::conversation_input> in,
-            ai::responder<tertulia::nothing> out) -> tertulia::task<> {
+            ai::chat_responder<tertulia::nothing> out) -> tertulia::task<> {
       while (auto input = co_await in.next()) {
         co_await sess.add_messages(input->messages);
         auto messages = co_await sess.messages();

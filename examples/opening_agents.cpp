@@ -22,7 +22,7 @@ BOOST_DESCRIBE_STRUCT(chat_state, (), (messages))
 tertulia::task<> listen(tertulia::context,
                         tertulia::agent_session<chat_state> sess,
                         tertulia::input<std::string> in,
-                        tertulia::responder<tertulia::nothing>) {
+                        tertulia::agent_responder<tertulia::nothing>) {
   while (auto input = co_await in.next())
     co_await sess.update([&](chat_state& x) { x.messages.push_back(*input); });
 }

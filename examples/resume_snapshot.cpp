@@ -15,7 +15,7 @@ namespace ai = tertulia::ai;
 tertulia::task<> chat(tertulia::context ctx,
                       ai::chat_session<tertulia::nothing> sess,
                       tertulia::input<ai::conversation_input> in,
-                      ai::responder<tertulia::nothing> out) {
+                      ai::chat_responder<tertulia::nothing> out) {
   while (auto input = co_await in.next()) {
     co_await sess.add_messages(input->messages);
     auto answer = co_await example::model.generate(

@@ -26,7 +26,7 @@ using moment = tertulia::snapshot_context<chat_state>;
 tertulia::task<> listen(tertulia::context,
                         tertulia::agent_session<chat_state> sess,
                         tertulia::input<std::string> in,
-                        tertulia::responder<tertulia::nothing> out) {
+                        tertulia::agent_responder<tertulia::nothing> out) {
   while (auto input = co_await in.next()) {
     if (*input != "hm")
       co_await sess.update(

@@ -24,9 +24,10 @@ struct chat_state {
 
 BOOST_DESCRIBE_STRUCT(chat_state, (), (messages))
 
-tertulia::task<std::string>
-chat(tertulia::context ctx, tertulia::agent_session<chat_state> sess,
-     tertulia::input<std::string> in, tertulia::responder<std::string> out) {
+tertulia::task<std::string> chat(tertulia::context ctx,
+                                 tertulia::agent_session<chat_state> sess,
+                                 tertulia::input<std::string> in,
+                                 tertulia::agent_responder<std::string> out) {
   auto state = co_await sess.state();
   while (auto input = co_await in.next()) {
     state.messages = state.messages.with(ai::user_text(*input));

@@ -76,7 +76,7 @@ const example::scripted_model model{{
 
 tertulia::task<> serve(tertulia::context ctx, ai::chat_session<order> sess,
                        tertulia::input<ai::conversation_input> in,
-                       ai::responder<tertulia::nothing> out) {
+                       ai::chat_responder<tertulia::nothing> out) {
   while (auto input = co_await in.next()) {
     co_await sess.add_messages(input->messages);
     auto messages

@@ -3,8 +3,8 @@
 #include <tertulia/ai/generate.hpp>
 #include <tertulia/detail/host.hpp>
 #include <tertulia/detail/streamed_answer.hpp>
-#include <tertulia/responder.hpp>
 #include <tertulia/schema_check.hpp>
+#include <tertulia/trigger_snapshot.hpp>
 #include <tertulia/when.hpp>
 
 #include <algorithm>

@@ -344,7 +344,8 @@ TEST_F(faults, send_after_the_body_has_failed) {
 TEST_F(faults, send_after_a_take_over) {
   const auto sum = define_agent(
     *rt, "sum",
-    [](context, agent_session<int>, input<int> in, responder<int>) -> task<> {
+    [](context, agent_session<int>, input<int> in,
+       agent_responder<int>) -> task<> {
       while (co_await in.next())
         ;
     },

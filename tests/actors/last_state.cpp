@@ -21,7 +21,7 @@ namespace {
 /// Answers each message, and fails in the middle of the turn of "throw" or
 /// "plain".
 task<> answer(context, ai::chat_session<notebook> sess,
-              input<ai::conversation_input> in, ai::responder<phase> out) {
+              input<ai::conversation_input> in, ai::chat_responder<phase> out) {
   while (const auto input = co_await in.next()) {
     co_await sess.add_messages(input->messages);
     co_await sess.patch_custom([](notebook& x) { ++x.count; });
@@ -140,7 +140,7 @@ TEST_F(last_state, of_an_agent_is_its_own) {
   const auto sum
     = define_agent(*rt, "sum",
                    [](context, agent_session<int> mine, input<int> in,
-                      responder<int> out) -> task<> {
+                      agent_responder<int> out) -> task<> {
                      while (const auto x = co_await in.next()) {
                        co_await mine.update([&](int& y) { y += *x; });
                        if (*x < 0)

@@ -34,7 +34,7 @@ struct lease_threads : threaded {
       agent(define_agent(
         *rt, "memo",
         [](context, agent_session<memo> mine, input<std::string> in,
-           responder<std::string> out) -> task<int> {
+           agent_responder<std::string> out) -> task<int> {
           const witness here;
           int count = 0;
           while (auto text = co_await in.next()) {

@@ -211,13 +211,13 @@ TEST_F(remote_errors, keep_it_from_an_input_that_comes_too_late) {
 }
 
 TEST_F(remote_errors, keep_what_a_blocking_client_in_a_body_has_heard) {
-  const auto inner = ai::define_chat_agent(rt, "inner",
-                                           [](context, ai::chat_session<int>,
-                                              input<ai::conversation_input>,
-                                              ai::responder<int>) -> task<> {
-                                             blurt();
-                                             co_return;
-                                           });
+  const auto inner = ai::define_chat_agent(
+    rt, "inner",
+    [](context, ai::chat_session<int>, input<ai::conversation_input>,
+       ai::chat_responder<int>) -> task<> {
+      blurt();
+      co_return;
+    });
   define([&](context ctx, input<int>, output<int>) -> task<int> {
     const auto work = [&] {
       auto talk = inner.stream_bidi();

@@ -98,7 +98,7 @@ TEST_F(unread_inputs, of_an_agent_are_counted) {
   const auto agent
     = define_agent(*rt, "agent",
                    [this](context ctx, agent_session<int>, input<int> in,
-                          responder<int>) -> task<int> {
+                          agent_responder<int>) -> task<int> {
                      const witness here;
                      co_await in.next();
                      co_await ctx.run_blocking([&] { all_are_sent.wait(); });
@@ -116,7 +116,8 @@ TEST_F(unread_inputs, of_a_chat_agent_are_counted) {
   const auto chat = ai::define_chat_agent(
     *rt, "chat",
     [this](context ctx, ai::chat_session<nothing> sess,
-           input<ai::conversation_input> in, ai::responder<nothing>) -> task<> {
+           input<ai::conversation_input> in,
+           ai::chat_responder<nothing>) -> task<> {
       const witness here;
       const auto input = co_await in.next();
       co_await sess.add_messages(input->messages);

@@ -6,7 +6,7 @@
 
 tertulia::task<> take(tertulia::context, tertulia::agent_session<int>,
                       tertulia::input<std::string>,
-                      tertulia::responder<std::string>);
+                      tertulia::agent_responder<std::string>);
 
 void define(tertulia::runtime& rt) {
   define_agent(rt, "orders", take, tertulia::with_chunk_window(8));

@@ -2,7 +2,7 @@
 // only: g++ before 13
 // expect: destroys such a temporary of a co_await twice: give the function
 
-#include <tertulia/session.hpp>
+#include <tertulia/agent_session.hpp>
 
 tertulia::task<> note(tertulia::agent_session<std::string> chat,
                       std::string text) {

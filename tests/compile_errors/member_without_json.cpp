@@ -25,7 +25,7 @@ BOOST_DESCRIBE_STRUCT(order, (), (lines))
 
 tertulia::task<> take(tertulia::context, tertulia::agent_session<order>,
                       tertulia::input<std::string>,
-                      tertulia::responder<std::string>);
+                      tertulia::agent_responder<std::string>);
 
 } // namespace app
 

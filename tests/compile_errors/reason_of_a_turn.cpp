@@ -2,8 +2,8 @@
 // expect gcc: cannot convert 'const char [5]' to
 // expect clang: no viable conversion from 'const char
 
-#include <tertulia/responder.hpp>
+#include <tertulia/agent_responder.hpp>
 
-tertulia::task<> end(tertulia::responder<int> out) {
+tertulia::task<> end(tertulia::agent_responder<int> out) {
   co_await out.end_turn("stop");
 }

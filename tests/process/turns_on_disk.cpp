@@ -30,7 +30,7 @@ task<> note(context ctx, ai::flow_session<int> mine,
 }
 
 task<> count(context, agent_session<int> mine, input<std::string> in,
-             responder<int> out) {
+             agent_responder<int> out) {
   while (const auto input = co_await in.next()) {
     const auto reached = co_await mine.state() + 1;
     co_await mine.update_state(reached);

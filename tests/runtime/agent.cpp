@@ -41,7 +41,7 @@ TEST_F(agent, a_new_session_begins_with_the_init_or_a_default_state) {
 TEST_F(agent, changes_that_wait_for_the_store_are_all_kept) {
   const auto notes
     = define_stored([](context, agent_session<notebook> mine,
-                       input<std::string>, responder<int>) -> task<int> {
+                       input<std::string>, agent_responder<int>) -> task<int> {
         co_await when_all(mine.update([](notebook& x) { x.count += 1; }),
                           mine.update([](notebook& x) { x.count += 10; }),
                           mine.update([](notebook& x) { x.count += 100; }));
@@ -54,7 +54,7 @@ TEST_F(agent, changes_that_wait_for_the_store_are_all_kept) {
 TEST_F(agent, states_that_wait_for_the_store_are_saved_one_by_one) {
   const auto notes
     = define_stored([](context, agent_session<notebook> mine,
-                       input<std::string>, responder<int>) -> task<int> {
+                       input<std::string>, agent_responder<int>) -> task<int> {
         const notebook first{1, "a"};
         const notebook second{2, "b"};
         const notebook third{3, "c"};
@@ -255,7 +255,7 @@ TEST_F(agent, a_snapshot_of_another_agent_is_not_found) {
 TEST_F(agent, a_change_is_stored_at_once) {
   const auto slow
     = define_stored([](context ctx, agent_session<notebook> sess, input<int>,
-                       responder<std::string> out) -> task<> {
+                       agent_responder<std::string> out) -> task<> {
         const witness here;
         const auto before = co_await sess.state();
         co_await sess.update_state(before.count + 1, before.words + "!");
@@ -278,7 +278,7 @@ TEST_F(agent, a_change_is_stored_at_once) {
 TEST_F(agent, what_a_body_holds_is_a_copy) {
   const auto copying
     = define_stored([](context, agent_session<notebook> sess, input<int>,
-                       responder<int>) -> task<std::string> {
+                       agent_responder<int>) -> task<std::string> {
         auto mine = co_await sess.state();
         mine.words += "mine";
         const auto theirs = co_await sess.state();
@@ -291,17 +291,17 @@ TEST_F(agent, what_a_body_holds_is_a_copy) {
 }
 
 TEST_F(agent, a_body_that_fails_keeps_what_it_had_changed) {
-  const auto failing = define_stored([](context, agent_session<notebook> sess,
-                                        input<std::string> in,
-                                        responder<std::string> out) -> task<> {
-    while (const auto word = co_await in.next()) {
-      co_await sess.update([&](notebook& x) { x.words += *word; });
-      co_await out.send("noted");
-      if (*word == "b")
-        throw status_error{errc::out_of_range, "no b, please"};
-      co_await out.end_turn();
-    }
-  });
+  const auto failing = define_stored(
+    [](context, agent_session<notebook> sess, input<std::string> in,
+       agent_responder<std::string> out) -> task<> {
+      while (const auto word = co_await in.next()) {
+        co_await sess.update([&](notebook& x) { x.words += *word; });
+        co_await out.send("noted");
+        if (*word == "b")
+          throw status_error{errc::out_of_range, "no b, please"};
+        co_await out.end_turn();
+      }
+    });
   auto talk = failing.stream_bidi(my_session);
   talk.send("a");
   read_turn(talk);
@@ -323,7 +323,7 @@ TEST_F(agent, a_body_that_fails_keeps_what_it_had_changed) {
 TEST_F(agent, the_output_has_all_members_of_the_seed) {
   const auto maker = define_stored(
     [](context, agent_session<notebook> sess, input<std::string>,
-       responder<std::string>) -> task<agent_result<std::string>> {
+       agent_responder<std::string>) -> task<agent_result<std::string>> {
       co_await sess.update_state(1, "x");
       agent_result<std::string> result{"done"};
       result.artifacts.emplace_back(
@@ -343,14 +343,14 @@ TEST_F(agent, the_output_has_all_members_of_the_seed) {
 }
 
 TEST_F(agent, a_body_may_return_a_value_or_nothing) {
-  const auto value
-    = define_stored_as("value",
-                       [](context, agent_session<int>, input<int>,
-                          responder<int>) -> task<double> { co_return 0.5; });
+  const auto value = define_stored_as(
+    "value",
+    [](context, agent_session<int>, input<int>,
+       agent_responder<int>) -> task<double> { co_return 0.5; });
   const auto none
     = define_stored_as("none",
                        [](context, agent_session<int>, input<int>,
-                          responder<int>) -> task<> { co_return; });
+                          agent_responder<int>) -> task<> { co_return; });
   EXPECT_EQ(
     to_json_text(
       value.stream_bidi(with_session_id("s"), with_init(4)).output(patience)),

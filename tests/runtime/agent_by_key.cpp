@@ -42,7 +42,7 @@ TEST_F(agent, what_cannot_be_defined_whole_is_not_defined) {
   (void)ai::define_chat_agent(
     *rt, "x",
     [](context, ai::chat_session<nothing>, input<ai::conversation_input>,
-       ai::responder<nothing>) -> task<> { co_return; },
+       ai::chat_responder<nothing>) -> task<> { co_return; },
     with_snapshot_store(store));
   const auto before = count();
   // The agent's own key is free, but a key of its store is not.

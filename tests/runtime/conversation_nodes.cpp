@@ -185,7 +185,7 @@ TEST_F(conversation_nodes, a_flow_of_another_process_works_on_the_session) {
   const auto own = define_agent(
     here, "own",
     [helper](context ctx, agent_session<diary> mine, input<std::string> in,
-             responder<std::string> out) -> task<int> {
+             agent_responder<std::string> out) -> task<int> {
       auto talk = co_await helper.open(ctx);
       int count = 0;
       while (auto word = co_await in.next()) {
@@ -225,7 +225,7 @@ TEST_F(conversation_nodes,
     here, "own",
     [helper](context ctx, ai::chat_session<diary> mine,
              input<ai::conversation_input> in,
-             ai::responder<phase> out) -> task<> {
+             ai::chat_responder<phase> out) -> task<> {
       for (double mood = 2; co_await in.next(); mood = not_a_number) {
         co_await mine.patch_custom([&](diary& x) { x.mood = mood; });
         auto talk = co_await helper.open(ctx);
@@ -252,7 +252,7 @@ TEST_F(conversation_nodes, a_flow_of_another_process_triggers_snapshots) {
     here, "own",
     [helper](context ctx, ai::chat_session<diary> mine,
              input<ai::conversation_input> in,
-             ai::responder<phase> out) -> task<> {
+             ai::chat_responder<phase> out) -> task<> {
       while (auto input = co_await in.next()) {
         co_await mine.add_messages(input->messages);
         auto talk = co_await helper.open(ctx);

@@ -273,7 +273,7 @@ TEST_F(conversation_saves, a_change_during_a_save_is_in_the_next_snapshot) {
   const auto agent = ai::define_chat_agent(
     *rt, "busy",
     [&](context ctx, chat_session mine, input<ai::conversation_input> in,
-        ai::responder<nothing> out) -> task<> {
+        ai::chat_responder<nothing> out) -> task<> {
       trails.emplace_back(ctx);
       const departure here{left};
       while (co_await in.next()) {

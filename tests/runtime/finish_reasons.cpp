@@ -122,7 +122,7 @@ TEST_F(finish_reasons, a_body_may_give_it_at_the_end_of_a_turn) {
 TEST_F(finish_reasons, an_agent_with_a_state_of_its_own_has_it_as_well) {
   const auto agent = define_stored(
     [](context, agent_session<notebook> sess, input<std::string> in,
-       responder<std::string> out) -> task<> {
+       agent_responder<std::string> out) -> task<> {
       while (const auto word = co_await in.next()) {
         co_await sess.update([](notebook& x) { ++x.count; });
         co_await out.end_turn(length);

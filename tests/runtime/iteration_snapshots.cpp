@@ -54,7 +54,7 @@ TEST_F(snapshots, a_session_of_another_type_is_not_found) {
   const auto model = define_model();
   const auto other = define_stored(
     [this, model](context ctx, agent_session<double>, input<int>,
-                  responder<int>) -> task<std::string> {
+                  agent_responder<int>) -> task<std::string> {
       EXPECT_TRUE(ctx.session<agent_session<double>>());
       EXPECT_FALSE(ctx.session<agent_session<int>>());
       const std::vector<json> question(1, json("sum?"));
@@ -68,7 +68,7 @@ TEST_F(snapshots, a_session_of_another_type_is_not_found) {
 TEST_F(snapshots, only_the_end_of_an_iteration_can_be_triggered) {
   const auto wrong = define_stored(
     [](context ctx, agent_session<int>, input<int>,
-       responder<int>) -> task<strings> {
+       agent_responder<int>) -> task<strings> {
       strings codes;
       for (const auto event :
            {snapshot_event::turn_end, snapshot_event::invocation_end}) {

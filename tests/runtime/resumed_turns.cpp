@@ -285,16 +285,16 @@ TEST_F(resumed_turns, the_last_turn_of_a_session_is_known_to_a_live_run) {
 }
 
 TEST_F(resumed_turns, a_turn_of_several_inputs_is_the_last_one) {
-  const auto pairs = define_stored([](context, agent_session<notebook> sess,
-                                      input<std::string> in,
-                                      responder<std::string> out) -> task<int> {
-    while (const auto first = co_await in.next()) {
-      const auto second = co_await in.next();
-      co_await sess.update([&](notebook& x) { x.words += *first + *second; });
-      co_await out.end_turn();
-    }
-    co_return 0;
-  });
+  const auto pairs = define_stored(
+    [](context, agent_session<notebook> sess, input<std::string> in,
+       agent_responder<std::string> out) -> task<int> {
+      while (const auto first = co_await in.next()) {
+        const auto second = co_await in.next();
+        co_await sess.update([&](notebook& x) { x.words += *first + *second; });
+        co_await out.end_turn();
+      }
+      co_return 0;
+    });
   auto talk = pairs.stream_bidi(my_session, with_turn_id("a"), with_keep());
   const auto find = [&](auto... options) {
     return pairs.stream_bidi(my_session, with_turn_id("a"), options...)

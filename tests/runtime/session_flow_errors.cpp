@@ -178,7 +178,7 @@ TEST_F(session_flow_errors, an_exception_of_a_callback_is_one_of_its_turn) {
 TEST_F(session_flow_errors, a_turn_can_be_ended_again_after_a_repair) {
   const auto chat = define_stored_chat(
     [](context, ai::chat_session<phase> sess, input<ai::conversation_input> in,
-       ai::responder<phase> out) -> task<> {
+       ai::chat_responder<phase> out) -> task<> {
       while (const auto input = co_await in.next()) {
         co_await sess.set_custom("broken", nan);
         const auto failed = co_await as_expected(out.end_turn());

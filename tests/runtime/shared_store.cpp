@@ -34,7 +34,7 @@ memo_agent define_memo(runtime& rt, const snapshot_store& store,
   return define_agent(
     rt, "memo",
     [&session](context ctx, agent_session<memo> mine, input<std::string> in,
-               responder<std::string> out) -> task<int> {
+               agent_responder<std::string> out) -> task<int> {
       session = detail::access::owner(ctx).link().session.address();
       int count = 0;
       while (auto text = co_await in.next()) {

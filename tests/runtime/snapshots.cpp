@@ -305,7 +305,7 @@ TEST_F(snapshots, index_and_turn_index_go_on_from_the_restored_snapshot) {
 TEST_F(snapshots, the_turn_index_goes_on_without_snapshots_too) {
   const auto turns = define_stored(
     [](context, agent_session<notebook> sess, input<std::string> in,
-       responder<std::uint64_t> out) -> task<std::uint64_t> {
+       agent_responder<std::uint64_t> out) -> task<std::uint64_t> {
       while (const auto word = co_await in.next()) {
         co_await sess.update([&](notebook& x) { x.words += *word; });
         co_await out.send(co_await sess.turn_index());

@@ -48,7 +48,7 @@ task<int> echo(context, input<std::string> in, output<std::string> out) {
 }
 
 task<int> remember(context, agent_session<memo> mine, input<std::string> in,
-                   responder<std::string> out) {
+                   agent_responder<std::string> out) {
   int count = 0;
   while (auto text = co_await in.next()) {
     ++count;
@@ -60,7 +60,7 @@ task<int> remember(context, agent_session<memo> mine, input<std::string> in,
 }
 
 task<> listen(context, ai::chat_session<memo> mine,
-              input<ai::conversation_input> in, ai::responder<int> out) {
+              input<ai::conversation_input> in, ai::chat_responder<int> out) {
   while (const auto input = co_await in.next()) {
     co_await mine.add_messages(input->messages);
     co_await out.send_artifact("heard", ai::part::text("hi"));

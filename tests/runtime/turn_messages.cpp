@@ -48,7 +48,7 @@ struct turn_messages : flows {
     return define_agent(
       *rt, "agent",
       [](context, agent_session<int> mine, input<int> in,
-         responder<int> out) -> task<> {
+         agent_responder<int> out) -> task<> {
         while (const auto x = co_await in.next()) {
           co_await mine.update([&](int& sum) { sum += *x; });
           co_await out.send(*x);

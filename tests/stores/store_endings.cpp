@@ -69,7 +69,7 @@ define_adder(runtime& rt, const managed_store& store) {
   return define_agent(
     rt, "adder",
     [](context, agent_session<int> sum, input<int> in,
-       responder<int> out) -> task<> {
+       agent_responder<int> out) -> task<> {
       while (auto x = co_await in.next()) {
         co_await sum.update([&](int& y) { y += *x; });
         co_await out.end_turn();

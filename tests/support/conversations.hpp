@@ -31,7 +31,7 @@ namespace tertulia::test {
 /// Stores each word and sends all stored words, one turn each.
 inline task<std::int64_t> take_notes(context, agent_session<notebook> sess,
                                      input<std::string> in,
-                                     responder<std::string> out) {
+                                     agent_responder<std::string> out) {
   const witness here;
   while (const auto word = co_await in.next()) {
     co_await sess.update([&](notebook& x) {

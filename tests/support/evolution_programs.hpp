@@ -101,7 +101,7 @@ namespace tertulia::test::evolution_tests {
 /// Stores each word, one turn per word.
 template <class Memo>
 task<int> take_notes(context, agent_session<Memo> sess, input<std::string> in,
-                     responder<std::string> out) {
+                     agent_responder<std::string> out) {
   while (const auto word = co_await in.next()) {
     co_await sess.update([&](Memo& x) { x.said.push_back(*word); });
     co_await out.end_turn();
@@ -113,7 +113,7 @@ task<int> take_notes(context, agent_session<Memo> sess, input<std::string> in,
 /// Stores each message, and its text in the custom value.
 template <class Memo>
 task<> chat(context, ai::chat_session<Memo> sess,
-            input<ai::conversation_input> in, ai::responder<phase> out) {
+            input<ai::conversation_input> in, ai::chat_responder<phase> out) {
   while (const auto input = co_await in.next()) {
     co_await sess.add_messages(input->messages);
     const auto text = input->messages.back().text();
@@ -136,7 +136,8 @@ flow(context ctx, ai::flow_session<Memo> sess, ai::flow_responder<phase>) {
 /// Sets the time-out to each input; 0 changes nothing.
 template <class Patience>
 task<std::int64_t> set_timeout(context, agent_session<Patience> sess,
-                               input<std::int64_t> in, responder<int> out) {
+                               input<std::int64_t> in,
+                               agent_responder<int> out) {
   while (const auto timeout = co_await in.next()) {
     if (*timeout != 0)
       co_await sess.update([&](Patience& x) { x.timeout = *timeout; });

@@ -85,7 +85,7 @@ protected:
     return define_agent(
       where, name,
       [this](context ctx, agent_session<memo> mine, input<std::string> in,
-             responder<std::string> out) -> task<int> {
+             agent_responder<std::string> out) -> task<int> {
         trails.emplace_back(ctx);
         const departure here{left};
         int count = 0;
@@ -123,7 +123,7 @@ protected:
       *rt, "stubborn" + std::to_string(++agents_),
       [this, policy](context ctx, agent_session<memo> mine,
                      input<std::string> in,
-                     responder<std::string> out) -> task<int> {
+                     agent_responder<std::string> out) -> task<int> {
         trails.emplace_back(ctx);
         const departure here{left};
         std::size_t failures = 0;

@@ -33,7 +33,8 @@ inline constexpr auto not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 /// Stores each input; "mad" also stores a mood that JSON cannot express.
 inline task<int> keep_diary(context, agent_session<diary> mine,
-                            input<std::string> in, responder<std::string> out) {
+                            input<std::string> in,
+                            agent_responder<std::string> out) {
   int count = 0;
   while (auto word = co_await in.next()) {
     ++count;
@@ -51,7 +52,7 @@ inline task<int> keep_diary(context, agent_session<diary> mine,
 /// Answers each input with a status and a text; stores it in the custom value.
 inline task<> answer(context, ai::chat_session<diary> mine,
                      input<ai::conversation_input> in,
-                     ai::responder<phase> out) {
+                     ai::chat_responder<phase> out) {
   while (auto input = co_await in.next()) {
     co_await mine.add_messages(input->messages);
     const auto last = input->messages.back().text();

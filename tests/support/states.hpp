@@ -46,7 +46,7 @@ BOOST_DESCRIBE_STRUCT(phase, (), (name, done))
 
 using chat_input = input<ai::conversation_input>;
 using chat_session = ai::chat_session<notebook>;
-using chat_responder = ai::responder<phase>;
+using chat_responder = ai::chat_responder<phase>;
 using flow_session = ai::flow_session<notebook>;
 using flow_responder = ai::flow_responder<phase>;
 using notebook_state = ai::conversation_state<notebook>;

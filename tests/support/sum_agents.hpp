@@ -23,7 +23,7 @@ using sum_context = snapshot_context<int>;
 /// Adds up its inputs, one turn each, and returns the snapshot ids of the ends
 /// of the turns.
 inline task<strings> add_up(context, agent_session<int> sess, input<int> in,
-                            responder<std::string> out) {
+                            agent_responder<std::string> out) {
   const witness here;
   strings ids;
   while (const auto x = co_await in.next()) {
@@ -36,7 +36,7 @@ inline task<strings> add_up(context, agent_session<int> sess, input<int> in,
 
 /// Adds up its inputs, one turn each, and doubles the sum after the last turn.
 inline task<> add_up_and_double(context, agent_session<int> sess, input<int> in,
-                                responder<std::string> out) {
+                                agent_responder<std::string> out) {
   while (const auto x = co_await in.next()) {
     co_await sess.update([&](int& sum) { sum += *x; });
     co_await out.end_turn();
@@ -131,7 +131,7 @@ struct snapshots : conversations {
     return define_stored_as(
       "sum",
       [this, model](context ctx, agent_session<int> sess, input<int> in,
-                    responder<std::string> out) -> task<> {
+                    agent_responder<std::string> out) -> task<> {
         while (const auto x = co_await in.next()) {
           co_await sess.update([&](int& sum) { sum += *x; });
           const std::vector<json> question(1, json("sum?"));

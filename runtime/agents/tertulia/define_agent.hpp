@@ -3,9 +3,12 @@
 #pragma once
 
 #include <tertulia/agent_options.hpp>
+#include <tertulia/agent_responder.hpp>
+#include <tertulia/agent_session.hpp>
 #include <tertulia/detail/agent_kind.hpp>
 #include <tertulia/detail/store_actions.hpp>
 #include <tertulia/runtime.hpp>
+#include <tertulia/trigger_snapshot.hpp>
 
 #include <memory>
 #include <string>
@@ -21,8 +24,9 @@ namespace tertulia {
 ///
 /// @param name    as for `runtime::define_bidi_action`.
 /// @param body    a coroutine `task<agent_result<Out>>(context,
-///                agent_session<State>, input<In>, responder<Stream>)`, or one
-///                that returns `task<Out>` or `task<>`; otherwise as there.
+///                agent_session<State>, input<In>, agent_responder<Stream>)`,
+///                or one that returns `task<Out>` or `task<>`; otherwise as
+///                there.
 /// @param options any of `with_snapshot_store`, `with_snapshot_callback`,
 ///                `with_save_failure`, `with_store_timeout`, `with_migration`,
 ///                `with_keep`, `with_description`.

@@ -274,7 +274,7 @@ TEST_F(openai_model, earlier_turns_stay_stored_when_the_server_fails) {
     *rt, "chat",
     [model](context ctx, ai::chat_session<nothing> sess,
             input<ai::conversation_input> in,
-            ai::responder<nothing> out) -> task<> {
+            ai::chat_responder<nothing> out) -> task<> {
       while (auto input = co_await in.next()) {
         co_await sess.add_messages(input->messages);
         auto messages = co_await sess.messages();

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include <tertulia/ai/session.hpp>
+#include <tertulia/ai/chat_session.hpp>
 #include <tertulia/detail/flow_turns.hpp>
 
 #include <concepts>
@@ -40,7 +40,8 @@ public:
   ///             may capture. Without a reason the turn ends with that of the
   ///             last answer of a model in the session, if there is one.
   /// @errors those of the turn function and of the end of a turn, see
-  ///         `responder::end_turn`. The loop then ends without ending the turn.
+  ///         `agent_responder::end_turn`. The loop then ends without ending the
+  ///         turn.
   template <class Turn>
   [[nodiscard]] task<> run_turns(context ctx, Turn&& turn) const {
     detail::check_awaited_arguments<Turn>();

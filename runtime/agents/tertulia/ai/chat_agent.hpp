@@ -29,8 +29,8 @@ using chat_agent = conversation_handle<Status, Custom, agent_response<Custom>>;
 ///
 /// @param name    as for `runtime::define_bidi_action`.
 /// @param body    a coroutine `task<>(context, ai::chat_session<Custom>,
-///                input<conversation_input>, ai::responder<Status>)`; otherwise
-///                as for `runtime::define_bidi_action`.
+///                input<conversation_input>, ai::chat_responder<Status>)`;
+///                otherwise as for `runtime::define_bidi_action`.
 /// @param options any of `with_snapshot_store`, `with_snapshot_callback`,
 ///                `with_save_failure`, `with_store_timeout`,
 ///                `with_client_states`, `with_input_check`, `with_migration`,

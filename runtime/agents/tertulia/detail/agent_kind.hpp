@@ -3,10 +3,10 @@
 #pragma once
 
 #include <tertulia/agent.hpp>
+#include <tertulia/agent_responder.hpp>
+#include <tertulia/agent_session.hpp>
 #include <tertulia/detail/conversation_action.hpp>
 #include <tertulia/detail/coroutine_kind.hpp>
-#include <tertulia/responder.hpp>
-#include <tertulia/session.hpp>
 
 #include <memory>
 #include <type_traits>
@@ -36,7 +36,7 @@ struct agent_signature;
 
 template <class Result, class State, class In, class Stream>
 struct agent_signature<task<Result>(context, agent_session<State>, input<In>,
-                                    responder<Stream>)> {
+                                    agent_responder<Stream>)> {
   using result_type = Result;
   using state_type = State;
   using init_type = State;
@@ -51,7 +51,7 @@ using types_of_agent = agent_signature<typename callable_signature<Body>::type>;
 
 /// Function that can be the body of an agent: a coroutine
 /// `task<agent_result<Out>>(context, agent_session<State>, input<In>,
-/// responder<Stream>)`, or one that returns `task<Out>` or `task<>`.
+/// agent_responder<Stream>)`, or one that returns `task<Out>` or `task<>`.
 template <class Body>
 concept agent_body = requires {
   typename types_of_agent<std::decay_t<Body>>::state_type;
@@ -64,7 +64,8 @@ consteval bool check_agent_body() {
   static_assert(
     agent_body<Body>,
     "the body of an agent is a coroutine task<agent_result<Out>>(context, "
-    "agent_session<State>, input<In>, responder<Stream>), or one that returns "
+    "agent_session<State>, input<In>, agent_responder<Stream>), or one that "
+    "returns "
     "task<Out> or task<>, or a function object with one such call operator, "
     "const and no template");
   if constexpr (agent_body<Body>) {
@@ -168,7 +169,8 @@ struct agent_kind : types_of_agent<Body> {
     auto& owner = access::owner(ctx);
     const auto chat = access::make<agent_session<state_type>>(owner);
     const auto in = access::make<input<typename types::in_type>>(owner);
-    const auto out = access::make<responder<typename types::stream_type>>(ctx);
+    const auto out
+      = access::make<agent_responder<typename types::stream_type>>(ctx);
     return agent_run<types>::of(ctx, body(ctx, chat, in, out));
   }
 };

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <tertulia/action.hpp>
+#include <tertulia/ai/chat_responder.hpp>
 #include <tertulia/ai/flow_session.hpp>
-#include <tertulia/ai/responder.hpp>
 #include <tertulia/detail/agent_kind.hpp>
 #include <tertulia/detail/compiled_json.hpp>
 
@@ -23,7 +23,7 @@ struct conversation_signature;
 template <class Custom, class Status>
 struct conversation_signature<task<>(context, ai::chat_session<Custom>,
                                      input<ai::conversation_input>,
-                                     ai::responder<Status>)> {
+                                     ai::chat_responder<Status>)> {
   using custom_type = Custom;
   using status_type = Status;
   using init_type = ai::conversation_init<Custom>;
@@ -54,7 +54,7 @@ using types_of_conversation = conversation_signature<
 
 /// Function that can be the body of a chat agent: a coroutine `task<>(context,
 /// ai::chat_session<Custom>, input<ai::conversation_input>,
-/// ai::responder<Status>)`.
+/// ai::chat_responder<Status>)`.
 template <class Body>
 concept chat_agent_body = requires {
   requires !types_of_conversation<Body>::is_flow;
@@ -77,11 +77,12 @@ consteval bool check_conversation_values() {
 /// explains why.
 template <class Body>
 consteval bool check_chat_agent_body() {
-  static_assert(chat_agent_body<Body>,
-                "the body of a chat agent is a coroutine task<>(context, "
-                "ai::chat_session<Custom>, input<ai::conversation_input>, "
-                "ai::responder<Status>), or a function object with one such "
-                "call operator, const and no template");
+  static_assert(
+    chat_agent_body<Body>,
+    "the body of a chat agent is a coroutine task<>(context, "
+    "ai::chat_session<Custom>, input<ai::conversation_input>, "
+    "ai::chat_responder<Status>), or a function object with one such "
+    "call operator, const and no template");
   if constexpr (chat_agent_body<Body>)
     return check_conversation_values<Body>();
   return false;
@@ -202,7 +203,7 @@ struct conversation_kind : types_of_conversation<Body> {
     } else {
       const auto chat = access::make<ai::chat_session<custom_type>>(owner);
       const auto in = access::make<input<ai::conversation_input>>(owner);
-      const auto out = access::make<ai::responder<status>>(ctx);
+      const auto out = access::make<ai::chat_responder<status>>(ctx);
       return run_conversation(ctx, body(ctx, chat, in, out), output);
     }
   }

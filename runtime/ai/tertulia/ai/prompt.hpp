@@ -2,10 +2,10 @@
 
 #pragma once
 
+#include <tertulia/ai/chat_session.hpp>
+#include <tertulia/ai/flow_responder.hpp>
 #include <tertulia/ai/generate_request.hpp>
 #include <tertulia/ai/model_handle.hpp>
-#include <tertulia/ai/responder.hpp>
-#include <tertulia/ai/session.hpp>
 #include <tertulia/ai/tool.hpp>
 #include <tertulia/detail/option_family.hpp>
 #include <tertulia/schema.hpp>

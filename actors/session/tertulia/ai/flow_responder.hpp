@@ -128,25 +128,4 @@ private:
   context ctx_;
 };
 
-/// Output stream of the body of a chat agent, which ends its turns itself.
-/// @design docs/genkit.md 003 §1.5.
-template <class Status>
-class responder : public flow_responder<Status> {
-public:
-  using flow_responder<Status>::flow_responder;
-
-  /// Ends the turn: makes a snapshot if one is wanted, notifies the client of
-  /// it, and then of the end.
-  ///
-  /// @param reason reason for which the turn ends; empty for that of the last
-  ///               answer of a model in the session, if there is one.
-  /// @returns the id of the snapshot that has the state; empty if none was
-  ///          wanted.
-  /// @errors  as `tertulia::responder::end_turn`.
-  [[nodiscard]] task<snapshot_id> end_turn(std::optional<finish_reason> reason
-                                           = {}) const {
-    return detail::end_conversation_turn(this->ctx(), reason);
-  }
-};
-
 } // namespace tertulia::ai

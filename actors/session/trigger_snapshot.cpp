@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include <tertulia/responder.hpp>
+#include <tertulia/detail/access.hpp>
+#include <tertulia/detail/session_calls.hpp>
+#include <tertulia/trigger_snapshot.hpp>
 
 namespace tertulia {
 

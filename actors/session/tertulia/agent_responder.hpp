@@ -17,7 +17,7 @@ namespace tertulia {
 /// @lifetime a light handle; valid while the body runs.
 /// @design   docs/sessions.md#sessions.
 template <class Stream>
-class responder {
+class agent_responder {
 public:
   using value_type = Stream;
 
@@ -57,23 +57,9 @@ public:
 private:
   friend detail::access;
 
-  explicit responder(context ctx) noexcept : ctx_(ctx) {}
+  explicit agent_responder(context ctx) noexcept : ctx_(ctx) {}
 
   context ctx_;
 };
-
-/// Triggers a snapshot of the session of this body after an event. For layers
-/// that do not know the type of the session, such as one that calls a model and
-/// its tools. The session is found through the context, also in a flow that an
-/// agent's body has called. docs/genkit.md 000 §12.
-///
-/// @returns the id of the snapshot that has the state; empty if none was wanted
-///          or there is no session.
-/// @errors  as `responder::end_turn`; `invalid_argument` for an event that only
-///          the body's own responder or the end of the body can trigger.
-/// @threads only on the actor of its body.
-/// @design  docs/sessions.md#sessions.
-[[nodiscard]] task<snapshot_id> trigger_snapshot(context ctx,
-                                                 snapshot_event event);
 
 } // namespace tertulia
