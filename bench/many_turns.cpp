@@ -13,7 +13,7 @@
 #include <stdexcept>
 #include <streambuf>
 
-#include "../runtime/cli/snapshot_tree.hpp"
+#include "../runtime/cli/snapshots/snapshot_tree.hpp"
 #include "conversation.hpp"
 #include "row.hpp"
 #include "store_access.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include <tertulia/action.hpp>
+#include <tertulia/descriptor.hpp>
 #include <tertulia/detail/action.hpp>
 #include <tertulia/detail/make_descriptor.hpp>
 #include <tertulia/uuid.hpp>

@@ -2,7 +2,7 @@
 
 #include "action_span.hpp"
 
-#include <tertulia/action.hpp>
+#include <tertulia/descriptor.hpp>
 #include <tertulia/span_names.hpp>
 
 namespace tertulia::detail {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include <tertulia/action.hpp>
 #include <tertulia/caller.hpp>
 #include <tertulia/context.hpp>
-#include <tertulia/detail/activity.hpp>
+#include <tertulia/descriptor.hpp>
+#include <tertulia/detail/activity_counters.hpp>
 #include <tertulia/detail/environment.hpp>
 #include <tertulia/detail/session_actor.hpp>
 #include <tertulia/span_names.hpp>

@@ -17,9 +17,9 @@
 #include <optional>
 #include <vector>
 
-#include "client_log.hpp"
-#include "custom_deltas.hpp"
-#include "kept_run.hpp"
+#include "client/custom_deltas.hpp"
+#include "log/client_log.hpp"
+#include "log/kept_run.hpp"
 #include "snapshot_requests.hpp"
 
 namespace tertulia::detail {

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include <tertulia/detail/activity.hpp>
+#include <tertulia/detail/activity_counters.hpp>
 #include <tertulia/detail/session_actor.hpp>
 #include <tertulia/store.hpp>
 

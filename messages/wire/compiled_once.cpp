@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include <tertulia/action.hpp>
+#include <tertulia/descriptor.hpp>
 #include <tertulia/detail/compiled_once.hpp>
 #include <tertulia/open.hpp>
 #include <tertulia/payload.hpp>

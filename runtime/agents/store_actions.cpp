@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include <tertulia/action.hpp>
 #include <tertulia/caller.hpp>
 #include <tertulia/context.hpp>
+#include <tertulia/descriptor.hpp>
 #include <tertulia/detail/body_action.hpp>
 #include <tertulia/detail/coroutine_kind.hpp>
 #include <tertulia/detail/store_actions.hpp>

@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "finder.hpp"
-#include "tool.hpp"
+#include "command_environment.hpp"
+#include "sessions/finder.hpp"
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>

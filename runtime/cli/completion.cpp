@@ -7,11 +7,11 @@
 #include <cstdlib>
 #include <utility>
 
-#include "chat_models.hpp"
+#include "chat/chat_models.hpp"
 #include "commands.hpp"
-#include "finder.hpp"
-#include "text.hpp"
-#include "units.hpp"
+#include "output/shown_text.hpp"
+#include "output/units.hpp"
+#include "sessions/finder.hpp"
 
 namespace tertulia::tool {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "output.hpp"
+#include "output/standard_output.hpp"
 #include <CLI/App.hpp>
 
 namespace tertulia::tool {

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "failure.hpp"
+#include "tool_failure.hpp"
 
 namespace tertulia::tool {
 

@@ -16,11 +16,11 @@
 
 #include "commands.hpp"
 #include "completion.hpp"
-#include "descriptors.hpp"
-#include "failure.hpp"
 #include "help_formatter.hpp"
 #include "interrupts.hpp"
+#include "output/descriptors.hpp"
 #include "system_check.hpp"
+#include "tool_failure.hpp"
 #include "whole_arguments.hpp"
 #include <CLI/Error.hpp>
 #include <unistd.h>

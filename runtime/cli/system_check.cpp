@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "failure.hpp"
+#include "tool_failure.hpp"
 
 namespace tertulia::tool {
 

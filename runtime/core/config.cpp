@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include <tertulia/action.hpp>
 #include <tertulia/config.hpp>
+#include <tertulia/descriptor.hpp>
 #include <tertulia/detail/node_transport.hpp>
 #include <tertulia/errc.hpp>
 #include <tertulia/open.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include <tertulia/action.hpp>
+#include <tertulia/descriptor.hpp>
 #include <tertulia/detail/backoff.hpp>
 #include <tertulia/detail/blocking_caller.hpp>
 #include <tertulia/detail/remote_desk.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include <tertulia/action.hpp>
+#include <tertulia/descriptor.hpp>
 #include <tertulia/detail/blocking_caller.hpp>
 #include <tertulia/detail/timer.hpp>
 #include <tertulia/remote_runtime.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include <tertulia/action.hpp>
 #include <tertulia/activity.hpp>
+#include <tertulia/descriptor.hpp>
 #include <tertulia/detail/blocking_caller.hpp>
 #include <tertulia/detail/counted_actor.hpp>
 #include <tertulia/detail/front_desk.hpp>

@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "router.hpp"
-#include "server_core.hpp"
+#include "routes/router.hpp"
+#include "server/server_core.hpp"
 
 namespace tertulia {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "failure.hpp"
-#include "io_thread.hpp"
+#include "io_loop.hpp"
 #include "url.hpp"
 #include <curl/curl.h>
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "row_damage.hpp"
+#include "contents/row_damage.hpp"
 
 namespace tertulia {
 

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "store_contents.hpp"
-#include "store_verbs.hpp"
+#include "contents/store_contents.hpp"
+#include "verbs/store_verbs.hpp"
 
 namespace tertulia {
 

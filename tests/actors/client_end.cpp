@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include <tertulia/action.hpp>
 #include <tertulia/chunks.hpp>
+#include <tertulia/descriptor.hpp>
 #include <tertulia/detail/client_end.hpp>
 #include <tertulia/status.hpp>
 #include <tertulia/store/runs.hpp>

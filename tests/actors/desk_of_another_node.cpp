@@ -4,7 +4,7 @@
 // request has to demonitor it afterwards: otherwise CAF keeps the memory of
 // that actor until the desk ends.
 
-#include <tertulia/action.hpp>
+#include <tertulia/descriptor.hpp>
 #include <tertulia/remote_runtime.hpp>
 #include <tertulia/store/runs.hpp>
 

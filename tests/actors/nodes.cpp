@@ -2,7 +2,7 @@
 
 // Two processes, joined by CAF's network module.
 
-#include <tertulia/action.hpp>
+#include <tertulia/descriptor.hpp>
 #include <tertulia/remote_runtime.hpp>
 
 #include <caf/io/middleman.hpp>

@@ -2,7 +2,7 @@
 
 // All nouns and verbs of the protocol.
 
-#include <tertulia/action.hpp>
+#include <tertulia/descriptor.hpp>
 #include <tertulia/schema.hpp>
 #include <tertulia/session_protocol.hpp>
 #include <tertulia/store.hpp>

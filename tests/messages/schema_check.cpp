@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include <tertulia/action.hpp>
 #include <tertulia/ai/conversation.hpp>
+#include <tertulia/descriptor.hpp>
 #include <tertulia/schema.hpp>
 #include <tertulia/schema_check.hpp>
 

@@ -2,7 +2,7 @@
 
 // Descriptor of an agent, and actions on its store, found by key.
 
-#include <tertulia/action.hpp>
+#include <tertulia/descriptor.hpp>
 
 #include <caf/timestamp.hpp>
 

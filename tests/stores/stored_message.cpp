@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "stores/core/stored_message.hpp"
+#include "stores/core/contents/stored_message.hpp"
 
 #include <tertulia/json.hpp>
 

@@ -2,9 +2,9 @@
 
 #pragma once
 
-#include <tertulia/action.hpp>
 #include <tertulia/ai/session_flow.hpp>
 #include <tertulia/define_agent.hpp>
+#include <tertulia/descriptor.hpp>
 #include <tertulia/memory_store.hpp>
 #include <tertulia/runtime.hpp>
 #include <tertulia/sha256.hpp>

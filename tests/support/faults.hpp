@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include <tertulia/action.hpp>
+#include <tertulia/descriptor.hpp>
 #include <tertulia/store/runs.hpp>
 
 #include <caf/all.hpp>

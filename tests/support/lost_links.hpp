@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include <tertulia/action.hpp>
+#include <tertulia/descriptor.hpp>
 #include <tertulia/remote_runtime.hpp>
 #include <tertulia/runtime.hpp>
 

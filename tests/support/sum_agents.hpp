@@ -2,8 +2,8 @@
 
 #pragma once
 
-#include <tertulia/action.hpp>
 #include <tertulia/define_agent.hpp>
+#include <tertulia/descriptor.hpp>
 #include <tertulia/when.hpp>
 
 #include <cstddef>

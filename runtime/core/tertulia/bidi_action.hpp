@@ -79,7 +79,7 @@ public:
   using action_type = bidi_action;
 
   /// Returns its name, and the schemas of its inputs and outputs; include
-  /// <tertulia/action.hpp> to use them.
+  /// <tertulia/descriptor.hpp> to use them.
   [[nodiscard]] const descriptor& info() const noexcept {
     return *reference_->info;
   }

@@ -114,8 +114,8 @@ public:
 
   // -- by key -----------------------------------------------------------------
 
-  // Include <tertulia/action.hpp> to use a descriptor, and <tertulia/json.hpp>
-  // to use a document.
+  // Include <tertulia/descriptor.hpp> to use a descriptor, and
+  // <tertulia/json.hpp> to use a document.
 
   /// Returns the descriptors of all registered actions, sorted by key.
   [[nodiscard]] std::vector<descriptor> actions() const;

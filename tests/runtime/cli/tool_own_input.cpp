@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "runtime/cli/own_input.hpp"
+#include "runtime/cli/chat/own_input.hpp"
 #include "support/threaded.hpp"
 #include <poll.h>
 #include <pty.h>

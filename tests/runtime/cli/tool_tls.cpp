@@ -3,7 +3,7 @@
 // Nodes in two processes over TLS, with certificates made by `tertulia pki`,
 // and strangers that connect to the port of one node.
 
-#include <tertulia/action.hpp>
+#include <tertulia/descriptor.hpp>
 #include <tertulia/remote_runtime.hpp>
 
 #include <array>

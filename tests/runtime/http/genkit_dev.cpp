@@ -17,10 +17,10 @@
 #include <stdexcept>
 #include <string>
 
-#include "runtime/http/dev/model_call.hpp"
-#include "runtime/http/dev/project_folder.hpp"
-#include "runtime/http/dev/telemetry.hpp"
-#include "runtime/http/dev/web_address.hpp"
+#include "runtime/http/genkit/dev/model_call.hpp"
+#include "runtime/http/genkit/dev/project_folder.hpp"
+#include "runtime/http/genkit/dev/telemetry.hpp"
+#include "runtime/http/genkit/dev/web_address.hpp"
 #include "support/conversations.hpp"
 #include "support/has.hpp"
 #include "support/scratch.hpp"

@@ -20,7 +20,7 @@
 #include <string>
 #include <thread>
 
-#include "runtime/http/io_thread.hpp"
+#include "runtime/http/server/io_thread.hpp"
 #include "support/valve.hpp"
 #include "support/web_fixture.hpp"
 #include <boost/asio/post.hpp>

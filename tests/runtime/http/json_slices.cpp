@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include "runtime/http/json_slices.hpp"
+#include "runtime/http/message/json_slices.hpp"
 
 #include <tertulia/json.hpp>
 

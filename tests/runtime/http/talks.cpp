@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/http/talk.hpp"
+#include "runtime/http/talk/talk.hpp"
 #include "support/has.hpp"
 #include "support/web_fixture.hpp"
 #include <boost/asio/co_spawn.hpp>

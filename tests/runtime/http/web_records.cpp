@@ -10,7 +10,7 @@
 #include <sstream>
 #include <string>
 
-#include "runtime/http/router.hpp"
+#include "runtime/http/routes/router.hpp"
 #include "support/has.hpp"
 #include "support/web_fixture.hpp"
 #include <spdlog/logger.h>

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "docs/page_files.hpp"
-#include "runtime/http/router.hpp"
+#include "runtime/http/routes/router.hpp"
 #include "support/web_fixture.hpp"
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include <tertulia/detail/activity.hpp>
+#include <tertulia/detail/activity_counters.hpp>
 #include <tertulia/detail/run_policy.hpp>
 #include <tertulia/payload.hpp>
 #include <tertulia/task.hpp>
@@ -79,7 +79,7 @@ public:
   /// Returns the name in the descriptor.
   [[nodiscard]] const std::string& name() const noexcept;
 
-  /// Returns the descriptor; include <tertulia/action.hpp> to use it.
+  /// Returns the descriptor; include <tertulia/descriptor.hpp> to use it.
   [[nodiscard]] const std::shared_ptr<const descriptor>& info() const noexcept {
     return info_;
   }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tertulia/chunks.hpp>
-#include <tertulia/detail/activity.hpp>
+#include <tertulia/detail/activity_counters.hpp>
 #include <tertulia/open.hpp>
 #include <tertulia/payload.hpp>
 

@@ -2,9 +2,9 @@
 
 #pragma once
 
-#include <tertulia/action.hpp>
 #include <tertulia/ai/chat_responder.hpp>
 #include <tertulia/ai/flow_session.hpp>
+#include <tertulia/descriptor.hpp>
 #include <tertulia/detail/agent_kind.hpp>
 #include <tertulia/detail/compiled_json.hpp>
 

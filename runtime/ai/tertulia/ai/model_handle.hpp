@@ -2,10 +2,10 @@
 
 #pragma once
 
-#include <tertulia/action.hpp>
 #include <tertulia/ai/generate_request.hpp>
 #include <tertulia/ai/model.hpp>
 #include <tertulia/bidi_action.hpp>
+#include <tertulia/descriptor.hpp>
 #include <tertulia/detail/build.hpp>
 #include <tertulia/detail/compiled_json.hpp>
 #include <tertulia/nothing.hpp>

@@ -2,8 +2,8 @@
 
 #pragma once
 
-#include <tertulia/action.hpp>
 #include <tertulia/ai/generate_request.hpp>
+#include <tertulia/descriptor.hpp>
 #include <tertulia/detail/access.hpp>
 #include <tertulia/detail/build.hpp>
 #include <tertulia/detail/option_family.hpp>

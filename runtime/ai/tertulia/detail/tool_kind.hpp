@@ -2,11 +2,11 @@
 
 #pragma once
 
-#include <tertulia/action.hpp>
 #include <tertulia/ai/tool_context.hpp>
 #include <tertulia/ai/tool_options.hpp>
 #include <tertulia/async_connection.hpp>
 #include <tertulia/bidi_action.hpp>
+#include <tertulia/descriptor.hpp>
 #include <tertulia/detail/coroutine_kind.hpp>
 #include <tertulia/detail/open_nested.hpp>
 #include <tertulia/schema_check.hpp>

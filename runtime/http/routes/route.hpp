@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "message/channel.hpp"
+#include <boost/beast/http/verb.hpp>
+
+namespace tertulia::web {
+
+class exchange;
+class server_core;
+
+/// Answers the requests of one route.
+/// @param rest of the path behind that of the route: mostly the key of an
+///             action.
+/// @errors throws an error that becomes the answer, before it begins one.
+using handler = net::awaitable<void> (*)(server_core& server, exchange& x,
+                                         std::string rest);
+
+/// Those for whom a route is.
+enum class audience : std::uint8_t {
+  callers,   ///< need a token, if there are any; their requests have a span
+  operators, ///< need a token as well
+  everyone,
+};
+
+/// Method and path with a handler.
+struct route {
+  boost::beast::http::verb method;
+  std::string_view path;
+  bool has_rest; ///< whether the key of an action follows
+  audience who;
+  handler answer;
+};
+
+/// Routes of a server.
+/// @lifetime those of a program.
+using route_table = std::span<const route>;
+
+} // namespace tertulia::web
