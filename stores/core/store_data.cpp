@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "contents/row_damage.hpp"
+#include <fmt/format.h>
 
 namespace tertulia {
 
@@ -174,12 +175,12 @@ void store_data::expect_all_records(const session_row& in) {
   const auto whole = tables_.count_whole_records(in.key);
   if (whole == in.info.records)
     return;
-  auto what = "has " + std::to_string(in.info.records) + " records, of which "
-              + std::to_string(whole) + " can be read";
+  auto what = fmt::format("has {} records, of which {} can be read",
+                          in.info.records, whole);
   tables_.for_each_record(
     in.key, 1, rules::max_sequence, [&](const record_row& x) {
       if (!x.is_whole)
-        what += ": record " + std::to_string(x.sequence) + " is corrupt";
+        what += fmt::format(": record {} is corrupt", x.sequence);
       return x.is_whole;
     });
   rules::reject(rules::damage_of(damage_kind::corrupt, in, 0, what));

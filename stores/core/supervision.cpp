@@ -15,6 +15,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace tertulia {
 
 void supervision::check(const restart_options& x) {
@@ -43,10 +45,10 @@ void supervision::start(caf::strong_actor_ptr first) {
 }
 
 caf::error supervision::down_error() const {
-  const auto subject = std::string{"the "} + noun_;
-  return fail(errc::unavailable, stopping_
-                                   ? subject + " is being stopped"
-                                   : subject + " is down: " + down_reason_);
+  return fail(errc::unavailable,
+              stopping_
+                ? fmt::format("the {} is being stopped", noun_)
+                : fmt::format("the {} is down: {}", noun_, down_reason_));
 }
 
 bool supervision::on_down(const caf::down_msg& x) {

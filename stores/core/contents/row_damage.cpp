@@ -6,14 +6,16 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace tertulia::rules {
 
 damage damage_of(damage_kind kind, const session_row& x, std::uint64_t sequence,
                  const std::string& what) {
-  auto text
-    = "session \"" + x.info.id.str() + "\" of " + x.info.agent + ' ' + what;
+  auto text = fmt::format("session \"{}\" of {} {}", x.info.id.str(),
+                          x.info.agent, what);
   if (sequence != 0)
-    text = "record " + std::to_string(sequence) + " of " + text;
+    text = fmt::format("record {} of {}", sequence, text);
   return {kind, x.name(), sequence, {}, std::move(text)};
 }
 

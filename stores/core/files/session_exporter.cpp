@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "session_lines.hpp"
+#include <fmt/format.h>
 
 namespace tertulia {
 
@@ -86,9 +87,10 @@ get_session_request session_exporter::last() const {
 std::string session_exporter::end(const stored_session& x) {
   auto& at = *progress_;
   if (x.info != at.info || at.done != x.info.records)
-    throw status_error{errc::aborted,
-                       "session \"" + at.session.id.str()
-                         + "\" has changed while it was exported"};
+    throw status_error{
+      errc::aborted,
+      fmt::format("session \"{}\" has changed while it was exported",
+                  at.session.id.str())};
   session_lines::last_line line;
   session_lines::tell(line, at.before, x.content);
   line.end.records = at.done;

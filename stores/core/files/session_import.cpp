@@ -16,6 +16,7 @@
 
 #include "session_lines.hpp"
 #include "store_client.hpp"
+#include <fmt/format.h>
 
 namespace tertulia {
 
@@ -84,9 +85,10 @@ private:
       from_.reject(errc::data_loss, "no record can have this number");
     if (record.parent != 0
         && !std::binary_search(known_.begin(), known_.end(), record.parent))
-      from_.reject(errc::data_loss, "the record continues record "
-                                      + std::to_string(record.parent)
-                                      + ", which is missing");
+      from_.reject(
+        errc::data_loss,
+        fmt::format("the record continues record {}, which is missing",
+                    record.parent));
     last_ = record.sequence;
     known_.push_back(last_);
     if (last_ == declared_.head)
@@ -195,9 +197,9 @@ session_info import_session(caf::actor_system& system,
     file.reject(errc::failed_precondition, "this is not the file of a session");
   if (what.version == 0 || what.version > session_file_version)
     file.reject(errc::failed_precondition,
-                "the file has version " + std::to_string(what.version)
-                  + " of the format, and this program knows no newer one than "
-                  + std::to_string(session_file_version));
+                fmt::format("the file has version {} of the format, and this "
+                            "program knows no newer one than {}",
+                            what.version, session_file_version));
   auto begin
     = file.guarded([&] { return from_json<session_lines::first_line>(line); });
   const session_ref name{as.agent.empty() ? begin.session.agent : as.agent,

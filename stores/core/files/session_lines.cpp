@@ -8,6 +8,8 @@
 #include <istream>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace tertulia::session_lines {
 
 void tell(news& to, const state& before, const state& now) {
@@ -100,7 +102,7 @@ bool line_reader::read_line() {
     text_.append(part.data(), n - (is_end ? 1 : 0));
     if (text_.size() > max_line_)
       reject(errc::data_loss,
-             "is longer than " + std::to_string(max_line_) + " bytes");
+             fmt::format("is longer than {} bytes", max_line_));
     if (is_end)
       return true;
     if (from_.eof() || from_.bad() || n == 0)
@@ -111,7 +113,7 @@ bool line_reader::read_line() {
 
 void line_reader::reject(std::uint64_t line, errc code,
                          const std::string& reason) {
-  throw status_error{code, "line " + std::to_string(line) + ": " + reason,
+  throw status_error{code, fmt::format("line {}: {}", line, reason),
                      json::object({{"line", line}}).dump()};
 }
 

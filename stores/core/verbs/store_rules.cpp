@@ -9,16 +9,14 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace tertulia::rules {
 
 namespace {
 
-std::string quoted(const std::string& x) {
-  return '"' + x + '"';
-}
-
 std::string name_of(const session_ref& x) {
-  return "session " + quoted(x.id.str()) + " of " + x.agent;
+  return fmt::format("session \"{}\" of {}", x.id.str(), x.agent);
 }
 
 json details_of(const session_ref& x) {
@@ -42,8 +40,8 @@ json details_of(const session_ref& x) {
 /// Rejects a text that is too long or not UTF-8.
 void check_text(const std::string& x, std::size_t max_size, const char* path) {
   if (x.size() > max_size)
-    reject_field(path, "has at most " + std::to_string(max_size)
-                         + " bytes, this one " + std::to_string(x.size()));
+    reject_field(path, fmt::format("has at most {} bytes, this one {}",
+                                   max_size, x.size()));
   if (!detail::is_utf8(x))
     reject_field(path, "is not UTF-8");
 }
@@ -158,9 +156,8 @@ void check_complete(const stored_run& x, timestamp now) {
   const auto name = to_json(status).get<std::string>();
   throw status_error{
     errc::failed_precondition,
-    "snapshot " + x.id.str()
-      + (is_running ? " is pending: its run is " : " was not made: its run is ")
-      + name,
+    fmt::format("snapshot {} {}: its run is {}", x.id.str(),
+                is_running ? "is pending" : "was not made", name),
     to_json_text(json{{"snapshot", x.id.str()},
                       {"status", is_running ? "pending" : name},
                       {"last", x.snapshot.str()}})};
@@ -214,9 +211,8 @@ void check_place(const save_snapshot_request& x, std::uint64_t head,
     details["last"] = last;
     details["sequence"] = x.record.sequence;
     reject(errc::aborted,
-           name_of(session()) + " has had " + std::to_string(last)
-             + " records, so none can be number "
-             + std::to_string(x.record.sequence),
+           fmt::format("{} has had {} records, so none can be number {}",
+                       name_of(session()), last, x.record.sequence),
            details);
   }
   if (x.where != append_rule::at_head || parent == head)
@@ -225,8 +221,8 @@ void check_place(const save_snapshot_request& x, std::uint64_t head,
   details["head"] = head;
   details["parent"] = parent;
   reject(errc::aborted,
-         name_of(session()) + " has changed: its head is "
-           + std::to_string(head) + ", not " + std::to_string(parent),
+         fmt::format("{} has changed: its head is {}, not {}",
+                     name_of(session()), head, parent),
          details);
 }
 
@@ -254,8 +250,8 @@ void check_fence(const session_ref& session, std::uint64_t fence,
   details["fence"] = fence;
   details["granted"] = current;
   reject(errc::aborted,
-         "the lease of " + name_of(session)
-           + (current == 0 ? " has ended" : " was taken over"),
+         fmt::format("the lease of {} {}", name_of(session),
+                     current == 0 ? "has ended" : "was taken over"),
          details);
 }
 
@@ -267,8 +263,8 @@ void relabel(std::vector<std::string>& labels,
   for (const auto& x : add) {
     if (x.empty() || x.size() > max_label_size)
       reject(errc::invalid_argument,
-             "a label has 1 to " + std::to_string(max_label_size)
-               + " bytes, this one " + std::to_string(x.size()),
+             fmt::format("a label has 1 to {} bytes, this one {}",
+                         max_label_size, x.size()),
              json::object({{"sizeBytes", x.size()}}));
     const auto i = std::lower_bound(labels.begin(), labels.end(), x);
     if (i == labels.end() || *i != x)
@@ -276,7 +272,7 @@ void relabel(std::vector<std::string>& labels,
   }
   if (labels.size() > max_labels)
     reject(errc::resource_exhausted,
-           "a snapshot has at most " + std::to_string(max_labels) + " labels",
+           fmt::format("a snapshot has at most {} labels", max_labels),
            json::object({{"labels", labels.size()}}));
 }
 
@@ -299,7 +295,7 @@ void reject_unknown(const snapshot_ref& x) {
   }
   if (!x.id.empty()) {
     details["snapshot"] = x.id.str();
-    text += ' ' + quoted(x.id.str());
+    text += fmt::format(" \"{}\"", x.id.str());
   }
   if (x.session.empty()) {
     text += " of " + x.agent;
@@ -311,7 +307,7 @@ void reject_unknown(const snapshot_ref& x) {
 }
 
 void reject_existing(const session_ref& x) {
-  reject(errc::already_exists, "there is a " + name_of(x) + " already",
+  reject(errc::already_exists, fmt::format("there is a {} already", name_of(x)),
          details_of(x));
 }
 
@@ -319,8 +315,8 @@ void reject_held(const session_ref& x, const std::string& owner) {
   auto details = details_of(x);
   details["owner"] = owner;
   reject(errc::failed_precondition,
-         name_of(x) + " has a live invocation already"
-           + (owner.empty() ? owner : ", in " + owner),
+         fmt::format("{} has a live invocation already{}{}", name_of(x),
+                     owner.empty() ? "" : ", in ", owner),
          details);
 }
 
@@ -329,13 +325,11 @@ void reject_ambiguous(const snapshot_ref& x,
   const auto more = sessions.size() > named_sessions;
   if (more)
     sessions.resize(named_sessions);
-  auto text = "snapshot " + quoted(x.id.str()) + " of " + x.agent
-              + " is in several sessions: ";
-  for (const auto& name : sessions)
-    text += (&name == &sessions.front() ? "" : ", ") + quoted(name);
-  if (more)
-    text += ", …";
-  reject(errc::failed_precondition, text + "; name the session",
+  reject(errc::failed_precondition,
+         fmt::format("snapshot \"{}\" of {} is in several sessions: \"{}\"{}; "
+                     "name the session",
+                     x.id.str(), x.agent, fmt::join(sessions, "\", \""),
+                     more ? ", …" : ""),
          {{"agent", x.agent},
           {"snapshot", x.id.str()},
           {"sessions", sessions},
@@ -343,17 +337,17 @@ void reject_ambiguous(const snapshot_ref& x,
 }
 
 std::string text_of(damage_kind kind, const state_id& x) {
-  return "state " + x.str()
-         + (kind == damage_kind::corrupt
-              ? " is corrupt: it does not match its id"
-              : " is missing or incomplete");
+  return fmt::format("state {} is {}", x.str(),
+                     kind == damage_kind::corrupt
+                       ? "corrupt: it does not match its id"
+                       : "missing or incomplete");
 }
 
 damage damage_of(damage_kind kind, const snapshot_record& x) {
   const session_ref session{x.agent, x.session};
   return {kind, session, x.sequence, x.state,
-          "record " + std::to_string(x.sequence) + " of " + name_of(session)
-            + " cannot be read: " + text_of(kind, x.state)};
+          fmt::format("record {} of {} cannot be read: {}", x.sequence,
+                      name_of(session), text_of(kind, x.state))};
 }
 
 void reject_corrupt(const state_id& x) {

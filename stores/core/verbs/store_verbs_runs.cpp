@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "store_data.hpp"
+#include <fmt/format.h>
 
 // Requests about kept runs.
 
@@ -48,9 +49,9 @@ stored_run find_known(store_data& data, const run_ref& wanted) {
   auto found = find(data, wanted);
   if (!found)
     throw status_error{errc::not_found,
-                       wanted.run
-                         ? "there is no run " + wanted.run.str()
-                         : "session " + wanted.session.str() + " has no run",
+                       wanted.run ? "there is no run " + wanted.run.str()
+                                  : fmt::format("session {} has no run",
+                                                wanted.session.str()),
                        to_json_text(json{{"run", wanted.run.str()},
                                          {"session", wanted.session.str()}})};
   return std::move(*found);

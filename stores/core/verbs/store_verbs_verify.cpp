@@ -11,6 +11,7 @@
 
 #include "contents/row_damage.hpp"
 #include "store_data.hpp"
+#include <fmt/format.h>
 
 namespace tertulia {
 
@@ -62,12 +63,12 @@ void verify(store_data& data, inspection& to, const session_row& x) {
   }
   if (info.head != 0 && !data.find_any(x, info.head))
     to.add(damage_kind::missing,
-           "its head, record " + std::to_string(info.head) + ", is missing");
+           fmt::format("its head, record {}, is missing", info.head));
   const auto [records, last] = data.tables().count_records(x.key);
   if (records < info.records)
-    to.add(damage_kind::missing, std::to_string(info.records - records)
-                                   + " of its " + std::to_string(info.records)
-                                   + " records are missing");
+    to.add(damage_kind::missing,
+           fmt::format("{} of its {} records are missing",
+                       info.records - records, info.records));
   if (records > info.records || last > x.last_sequence)
     to.add(damage_kind::corrupt, "it has more records than it counts");
   verify_state(data, to, x.content);
@@ -96,9 +97,8 @@ bool verify_records(store_data& data, inspection& to, const session_row& x,
         to.add(damage_kind::corrupt, "it is its own ancestor");
       else if (next.parent != 0 && next.parent != before.sequence
                && !data.find_any(x, next.parent))
-        to.add(damage_kind::missing, "its parent, record "
-                                       + std::to_string(next.parent)
-                                       + ", is missing");
+        to.add(damage_kind::missing,
+               fmt::format("its parent, record {}, is missing", next.parent));
       if (next.run == 0 || next.run > next.sequence)
         to.add(damage_kind::corrupt, "its run is invalid");
       verify_state(data, to, next.content);
