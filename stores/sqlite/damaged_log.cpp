@@ -14,6 +14,7 @@
 
 #include "file_hold.hpp"
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 namespace tertulia {
@@ -140,11 +141,11 @@ void keep_damaged_log(sqlite_db& db) {
         && !std::filesystem::exists(kept))
       copy_durably(log, kept);
   } catch (const std::system_error& error) {
-    reject_file(errc::unavailable, log,
-                std::string{"cannot be examined for damage and kept: "}
-                  + error.what()
-                  + "; make room beside it, or copy the file with its -wal to"
-                    " another disk");
+    reject_file(
+      errc::unavailable, log,
+      fmt::format("cannot be examined for damage and kept: {}; make room "
+                  "beside it, or copy the file with its -wal to another disk",
+                  error.what()));
   }
   db.configure(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0);
 }

@@ -11,6 +11,7 @@
 
 #include "damaged_log.hpp"
 #include "sqlite_checksum.hpp"
+#include <fmt/format.h>
 
 namespace tertulia {
 
@@ -96,7 +97,7 @@ void expect_schema(sqlite_db& db, std::span<const migration_step> steps) {
   const auto& ours = is_newest ? newest : older;
   const auto all = things_in(db);
   const auto name_of = [](const auto& x) {
-    return "the " + std::get<0>(x) + " \"" + std::get<1>(x) + '"';
+    return fmt::format("the {} \"{}\"", std::get<0>(x), std::get<1>(x));
   };
   for (const auto& [what, text] : ours)
     if (const auto i = all.find(what); i == all.end() || i->second != text)
@@ -151,9 +152,9 @@ sqlite_db open_sqlite(file_hold& hold, const sqlite_options& options,
     keep_damaged_log(db);
   if (version > static_cast<std::int64_t>(steps.size()))
     reject(db.file(),
-           "has version " + std::to_string(version)
-             + " of the format, and this program knows no newer one than "
-             + std::to_string(steps.size()),
+           fmt::format("has version {} of the format, and this program knows "
+                       "no newer one than {}",
+                       version, steps.size()),
            {{"version", version}, {"newest", steps.size()}});
   expect_schema(db, steps.first(static_cast<std::size_t>(version)));
   // A migration has to be durable, whatever durability is configured

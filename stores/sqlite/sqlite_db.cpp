@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "size_limit.hpp"
+#include <fmt/format.h>
 
 namespace tertulia {
 
@@ -38,8 +39,8 @@ bool is_at_its_limit(sqlite3* db, int extended) {
 
 [[noreturn]] void raise_sqlite(sqlite3* db, const char* file, int result) {
   const auto extended = db != nullptr ? sqlite3_extended_errcode(db) : result;
-  auto text
-    = std::string{file != nullptr ? file : ""} + ": " + sqlite3_errstr(result);
+  auto text = fmt::format("{}: {}", file != nullptr ? file : "",
+                          sqlite3_errstr(result));
   if (db != nullptr)
     if (const std::string more = sqlite3_errmsg(db);
         more != sqlite3_errstr(result))

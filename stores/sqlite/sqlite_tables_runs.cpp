@@ -7,6 +7,7 @@
 
 #include "sqlite_columns.hpp"
 #include "sqlite_tables.hpp"
+#include <fmt/format.h>
 
 // Table of the kept runs. Its rows have no checksum: a run is of use while it
 // lives, and for as long as somebody may ask how it has ended.
@@ -36,7 +37,7 @@ stored_run run_at(const sqlite_statement::cursor& row) {
   if (row.count(3) > static_cast<std::uint64_t>(run_status::aborted)
       || row.count(5) > static_cast<std::uint64_t>(last_errc))
     throw status_error{errc::data_loss,
-                       "run " + result.id.str() + " is damaged"};
+                       fmt::format("run {} is damaged", result.id.str())};
   return result;
 }
 
