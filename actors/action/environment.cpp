@@ -7,6 +7,7 @@
 #include <array>
 #include <string>
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 namespace tertulia::detail {
@@ -17,7 +18,7 @@ std::string process_name() {
   std::array<char, 256> host{};
   if (::gethostname(host.data(), host.size() - 1) != 0)
     host.front() = '?';
-  return "process " + std::to_string(::getpid()) + " on " + host.data();
+  return fmt::format("process {} on {}", ::getpid(), host.data());
 }
 
 } // namespace

@@ -4,7 +4,15 @@
 
 #include <caf/send.hpp>
 
+#include <fmt/format.h>
+
 namespace tertulia::detail {
+
+void raise_unreceived(std::size_t count) {
+  throw status_error{errc::resource_exhausted,
+                     fmt::format("the body has not received {} messages",
+                                 count)};
+}
 
 letter_boxes::~letter_boxes() {
   for (const auto& x : entries_)

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "connection_state.hpp"
+#include <fmt/format.h>
 #include <spdlog/logger.h>
 
 // End of a connection: lost actors and the completion message.
@@ -21,8 +22,8 @@ namespace {
 
 /// Returns the error of a conversation that has lost one of its actors.
 caf::error lost_actor_error(const char* what, const caf::error& exit_reason) {
-  return fail(errc::aborted, "the " + std::string{what}
-                               + " was lost: " + caf::to_string(exit_reason));
+  return fail(errc::aborted, fmt::format("the {} was lost: {}", what,
+                                         caf::to_string(exit_reason)));
 }
 
 /// Returns the text of an exit reason; an actor may quit with an error.

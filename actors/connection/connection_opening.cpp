@@ -17,6 +17,7 @@
 
 #include "action_span.hpp"
 #include "connection_state.hpp"
+#include <fmt/format.h>
 #include <spdlog/logger.h>
 
 // Opening of a connection: everything up to the start of its body, or the
@@ -62,8 +63,8 @@ caf::result<open_result> connection_state::start(open_request& x) {
                          action_->info()->key + " stores no turns"};
     if (x.options.turn.str().size() > max_turn_id_size)
       throw status_error{errc::invalid_argument,
-                         "the name of a turn has at most "
-                           + std::to_string(max_turn_id_size) + " bytes"};
+                         fmt::format("the name of a turn has at most {} bytes",
+                                     max_turn_id_size)};
     if (x.options.custom_deltas
         && (conversation == nullptr || !conversation->policy.custom_chunk))
       throw status_error{errc::invalid_argument,

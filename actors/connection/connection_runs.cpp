@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "connection_state.hpp"
+#include <fmt/format.h>
 #include <spdlog/logger.h>
 
 // Kept runs: attaching, and requests of clients.
@@ -24,7 +25,7 @@ namespace tertulia::detail {
 caf::error unknown_run(const run_id& run, const session_id& session) {
   return fail(errc::not_found,
               run ? "there is no run " + run.str()
-                  : "session " + session.str() + " has no kept run");
+                  : fmt::format("session {} has no kept run", session.str()));
 }
 
 // -- clients that come --------------------------------------------------------
@@ -95,9 +96,9 @@ caf::result<open_result> connection_state::attach_client(open_request& x) {
   const auto& chosen = *x.options.attach;
   const auto position = chosen.after.value_or(log_.turn_start());
   if (position > log_.end())
-    return fail(errc::out_of_range, "the log of run " + run_->id.str()
-                                      + " ends at " + std::to_string(log_.end())
-                                      + ", before " + std::to_string(position));
+    return fail(errc::out_of_range,
+                fmt::format("the log of run {} ends at {}, before {}",
+                            run_->id.str(), log_.end(), position));
   if (position < log_.begin())
     return lost_position(position);
   const auto talks = chosen.role == client_role::talker;
@@ -109,8 +110,8 @@ caf::result<open_result> connection_state::attach_client(open_request& x) {
   if (!talks && !log_.reads(client)
       && log_.listeners() >= env_->options.max_listeners)
     return fail(errc::resource_exhausted,
-                "the run has " + std::to_string(log_.listeners())
-                  + " listeners, which is the maximum");
+                fmt::format("the run has {} listeners, which is the maximum",
+                            log_.listeners()));
   auto answer = self_->make_response_promise<open_result>();
   const auto at = log_.at(position);
   const auto is_remote = x.client.node() != self_->node();
@@ -152,8 +153,8 @@ caf::error connection_state::lost_position(std::uint64_t position) const {
   const auto begin = log_.begin();
   const auto at = log_.at(begin);
   return fail(errc::out_of_range,
-              "the log of run " + run_->id.str() + " begins at "
-                + std::to_string(begin) + ", after " + std::to_string(position),
+              fmt::format("the log of run {} begins at {}, after {}",
+                          run_->id.str(), begin, position),
               to_json_text(json{{"run", run_->id.str()},
                                 {"number", begin},
                                 {"snapshot", at.snapshot.str()}}));
@@ -193,8 +194,8 @@ bool connection_state::is_new(const turn_input& x) {
   if (*x.number < next)
     in.return_credit();
   else
-    abort(fail(errc::data_loss, "expected input " + std::to_string(next)
-                                  + ", got " + std::to_string(*x.number)));
+    abort(fail(errc::data_loss,
+               fmt::format("expected input {}, got {}", next, *x.number)));
   return false;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "session_state.hpp"
+#include <fmt/format.h>
 
 // Start of a session: from its state in the store, from a snapshot, or anew.
 // Requests to the store have no time-out: the connection limits the time of the
@@ -104,9 +105,9 @@ void session_state::find_snapshot(view_promise promise) {
 void session_state::report_missing(view_promise promise,
                                    const caf::error& reason) {
   auto mismatch
-    = fail(errc::invalid_argument, "snapshot " + start_->snapshot.str()
-                                     + " does not belong to session "
-                                     + start_->session.str());
+    = fail(errc::invalid_argument,
+           fmt::format("snapshot {} does not belong to session {}",
+                       start_->snapshot.str(), start_->session.str()));
   get_snapshot_request anywhere{snapshot_ref{action_->info()->key, session_id{},
                                              start_->snapshot},
                                 detail_level::record};
@@ -251,10 +252,11 @@ void session_state::resume(view_promise promise, stored_snapshot from,
 
 void session_state::verify(const stored_snapshot& x) {
   if (const auto id = x.content.id(); id != x.record.state)
-    throw status_error{errc::data_loss,
-                       "snapshot " + x.record.id.str()
-                         + " is corrupt: its state has the hash " + id.str(),
-                       to_json_text(x.record)};
+    throw status_error{
+      errc::data_loss,
+      fmt::format("snapshot {} is corrupt: its state has the hash {}",
+                  x.record.id.str(), id.str()),
+      to_json_text(x.record)};
 }
 
 state session_state::convert_state(state x) const {

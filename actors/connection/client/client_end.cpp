@@ -9,6 +9,8 @@
 #include <atomic>
 #include <string>
 
+#include <fmt/format.h>
+
 namespace tertulia::detail {
 
 namespace {
@@ -46,9 +48,8 @@ caf::error with_state(const caf::error& reason, const payload& state) {
 } // namespace
 
 void raise_wrong_size(std::size_t expected, std::size_t found) {
-  throw status_error{errc::data_loss, "a batch of " + std::to_string(expected)
-                                        + " chunks has "
-                                        + std::to_string(found)};
+  throw status_error{errc::data_loss, fmt::format("a batch of {} chunks has {}",
+                                                  expected, found)};
 }
 
 std::uint64_t new_client_number() noexcept {
@@ -144,9 +145,9 @@ void client_end::on(completion&& x) {
     return;
   if (!x.reason && x.length != next_)
     return on_lost(
-      fail(errc::data_loss, std::to_string(x.length)
-                              + " chunks and ends of turns were sent, "
-                              + std::to_string(next_) + " arrived"));
+      fail(errc::data_loss,
+           fmt::format("{} chunks and ends of turns were sent, {} arrived",
+                       x.length, next_)));
   ended_ = true;
   taken_inputs_ = x.inputs;
   failure_ = std::move(x.reason);
@@ -256,9 +257,9 @@ std::uint32_t client_end::take_credit() noexcept {
 
 bool client_end::is_next(std::uint64_t number) {
   if (number != next_)
-    on_lost(fail(errc::data_loss, "expected number " + std::to_string(next_)
-                                    + " of the log, got "
-                                    + std::to_string(number)));
+    on_lost(
+      fail(errc::data_loss, fmt::format("expected number {} of the log, got {}",
+                                        next_, number)));
   return number == next_;
 }
 
@@ -275,10 +276,9 @@ bool client_end::has_room_for(std::uint32_t count) const noexcept {
 
 caf::error client_end::overrun_error() const {
   return fail(errc::resource_exhausted,
-              "the connection sent more than it had credit for: over "
-                + std::to_string(unread_count_)
-                + " chunks are unread, of a window of "
-                + std::to_string(window_));
+              fmt::format("the connection sent more than it had credit for: "
+                          "over {} chunks are unread, of a window of {}",
+                          unread_count_, window_));
 }
 
 turn_input client_end::message_for(payload value) {

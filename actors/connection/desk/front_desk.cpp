@@ -22,6 +22,7 @@
 #include "connection_state.hpp"
 #include "connection_table.hpp"
 #include "store_gate.hpp"
+#include <fmt/format.h>
 #include <spdlog/logger.h>
 
 namespace tertulia::detail {
@@ -276,12 +277,13 @@ private:
     const auto [all, of_caller] = connections_->count(caller);
     if (all >= env_->options.max_connections)
       return fail(errc::resource_exhausted,
-                  "there are " + std::to_string(all)
-                    + " connections, which is the maximum");
+                  fmt::format("there are {} connections, which is the maximum",
+                              all));
     if (caller && of_caller >= env_->options.max_connections_per_caller)
-      return fail(errc::resource_exhausted,
-                  "the caller has " + std::to_string(of_caller)
-                    + " connections, which is the maximum");
+      return fail(
+        errc::resource_exhausted,
+        fmt::format("the caller has {} connections, which is the maximum",
+                    of_caller));
     if (action == nullptr)
       return fail(errc::not_found, "there is no action " + x.key);
     if (action->conversation() == nullptr

@@ -15,13 +15,15 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
 #include <typeindex>
 #include <typeinfo>
 #include <utility>
 #include <vector>
 
 namespace tertulia::detail {
+
+/// Throws `resource_exhausted`: the body has not received this many messages.
+[[noreturn]] void raise_unreceived(std::size_t count);
 
 /// Messages of one type from other actors to a body that it has not received.
 ///
@@ -38,9 +40,7 @@ public:
   std::uint64_t add(T x) {
     const std::lock_guard guard{mutex_};
     if (pending_.size() >= capacity)
-      throw status_error{errc::resource_exhausted, "the body has not received "
-                                                     + std::to_string(capacity)
-                                                     + " messages"};
+      raise_unreceived(capacity);
     pending_.push_back(std::move(x));
     return std::exchange(waiter_, 0);
   }
