@@ -3,6 +3,8 @@
 #include <tertulia/descriptor.hpp>
 #include <tertulia/detail/agent_kind.hpp>
 
+#include <fmt/format.h>
+
 namespace tertulia::detail {
 
 session_start plain_session_start(const conversation_action& conversation,
@@ -17,10 +19,10 @@ session_start plain_session_start(const conversation_action& conversation,
                        conversation.info()->key
                          + " has no store to restore from"};
   if (!conversation.policy.store && options.session)
-    throw status_error{errc::failed_precondition,
-                       conversation.info()->key
-                         + " has no store that can contain session "
-                         + options.session.str()};
+    throw status_error{
+      errc::failed_precondition,
+      fmt::format("{} has no store that can contain session {}",
+                  conversation.info()->key, options.session.str())};
   session_start result;
   result.session = options.session;
   result.snapshot = options.snapshot;

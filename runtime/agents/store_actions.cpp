@@ -11,6 +11,8 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace tertulia::detail {
 
 namespace {
@@ -142,22 +144,23 @@ with_store_actions(std::shared_ptr<const conversation_action> conversation,
     return result;
   const auto& key = conversation->info()->key;
   result.push_back(store_action<snapshot_query>(
-    "getSnapshot", "Returns a snapshot of " + key + '.',
+    "getSnapshot", fmt::format("Returns a snapshot of {}.", key),
     outputs.snapshot_schema,
     {ask_for_snapshot<get_snapshot_request>, conversation, outputs}));
   result.push_back(store_action<session_query>(
     "listSnapshots",
-    "Lists the snapshots of a session of " + key + ", oldest first.",
+    fmt::format("Lists the snapshots of a session of {}, oldest first.", key),
     outputs.snapshots_schema, {list_snapshots, conversation, outputs}));
   result.push_back(store_action<snapshot_query>(
     "restoreSnapshot",
-    "Makes a snapshot of " + key + " the one from which its session continues.",
+    fmt::format(
+      "Makes a snapshot of {} the one from which its session continues.", key),
     outputs.snapshot_schema,
     {ask_for_snapshot<restore_snapshot_request>, conversation, outputs}));
   if (outputs.session != nullptr)
     result.push_back(store_action<session_query>(
-      "getSession", "Returns a session of " + key + '.', outputs.session_schema,
-      {get_session, conversation, outputs}));
+      "getSession", fmt::format("Returns a session of {}.", key),
+      outputs.session_schema, {get_session, conversation, outputs}));
   return result;
 }
 
