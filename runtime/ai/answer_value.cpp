@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace tertulia::ai {
 
 namespace {
@@ -48,8 +50,9 @@ std::vector<message> correction(message answer, const status_error& wrong) {
   std::vector<message> result;
   result.push_back(std::move(answer));
   result.push_back(
-    user_text("The answer does not fit the schema: " + wrong.message()
-              + ". Answer again, with nothing but JSON that has the schema."));
+    user_text(fmt::format("The answer does not fit the schema: {}. Answer "
+                          "again, with nothing but JSON that has the schema.",
+                          wrong.message())));
   return result;
 }
 

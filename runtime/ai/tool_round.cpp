@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 namespace tertulia::ai {
 
 namespace {
@@ -113,8 +115,8 @@ task<bool> run_calls(context ctx, const generate_options* options,
     else
       turn->respond(
         x, as_output({errc::resource_exhausted,
-                      "an answer may request at most "
-                        + std::to_string(options->max_tool_calls) + " tools"}));
+                      fmt::format("an answer may request at most {} tools",
+                                  options->max_tool_calls)}));
   }
   const auto any = !running.empty();
   if (any) {
