@@ -11,6 +11,8 @@
 #include <tertulia/turn.hpp>
 #include <tertulia/type_ids.hpp>
 
+#include <fmt/format.h>
+
 namespace tertulia {
 
 void add_messages_to(caf::actor_system_config& cfg) {
@@ -21,7 +23,7 @@ void add_messages_to(caf::actor_system_config& cfg) {
     [](std::uint8_t code, caf::atom_value category,
        const caf::message& context) {
       const auto status = to_status(caf::error{code, category, context});
-      return std::string{to_string(status.code())} + ": " + status.message();
+      return fmt::format("{}: {}", to_string(status.code()), status.message());
     });
 }
 

@@ -17,6 +17,8 @@
 #include <thread>
 #include <utility>
 
+#include <fmt/format.h>
+
 using namespace std::chrono_literals;
 
 namespace tertulia::detail {
@@ -39,9 +41,9 @@ std::uint16_t publish(caf::actor_system& system,
     .receive([&](std::uint16_t x) { bound = x; },
              [&](caf::error& x) { failure = std::move(x); });
   if (failure)
-    throw status_error{errc::unavailable, "cannot listen on " + address + ':'
-                                            + std::to_string(port) + ": "
-                                            + system.render(failure)};
+    throw status_error{errc::unavailable,
+                       fmt::format("cannot listen on {}:{}: {}", address, port,
+                                   system.render(failure))};
   return bound;
 }
 
@@ -75,8 +77,8 @@ public:
       losses = heard == reply::lost ? losses + 1 : 0;
       std::this_thread::sleep_for(std::min(pause, 64ms));
     }
-    raise(
-      fail(errc::unavailable, "the " + noun + " at " + place_ + " was lost"));
+    raise(fail(errc::unavailable,
+               fmt::format("the {} at {} was lost", noun, place_)));
   }
 
 private:
@@ -106,14 +108,14 @@ private:
             result = found;
           else
             failure = fail(errc::unavailable,
-                           "there is no " + noun + " at " + place_);
+                           fmt::format("there is no {} at {}", noun, place_));
         },
         [&](const caf::error& reason) {
-          failure
-            = code_of(reason) == errc::deadline_exceeded
-                ? no_answer()
-                : fail(errc::unavailable, "cannot connect to " + place_ + ": "
-                                            + system_.render(reason));
+          failure = code_of(reason) == errc::deadline_exceeded
+                      ? no_answer()
+                      : fail(errc::unavailable,
+                             fmt::format("cannot connect to {}: {}", place_,
+                                         system_.render(reason)));
         });
     };
     if (const auto* encrypted = transport_of(system_)) {
