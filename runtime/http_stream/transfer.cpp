@@ -11,6 +11,7 @@
 #include <charconv>
 #include <utility>
 
+#include <fmt/format.h>
 #include <sys/socket.h>
 
 namespace tertulia::http {
@@ -270,7 +271,7 @@ void transfer::on_time() {
     case phase::connecting:
       return end(make_failure<no_answer>(
         errc::deadline_exceeded,
-        "no connection to " + with_->server.endpoint() + " in time"));
+        fmt::format("no connection to {} in time", with_->server.endpoint())));
     case phase::sent:
       return end(make_failure<status_error>(
         errc::deadline_exceeded, "the server did not begin to answer in time"));
@@ -335,23 +336,23 @@ std::exception_ptr transfer::failure_of_connecting(CURLcode x) const {
   const auto reason = reason_of(x);
   const auto server = with_->server.endpoint();
   if (x == CURLE_PEER_FAILED_VERIFICATION)
-    return make_failure<status_error>(errc::permission_denied,
-                                      "the certificate of " + server
-                                        + " is not trusted: " + reason);
+    return make_failure<status_error>(
+      errc::permission_denied,
+      fmt::format("the certificate of {} is not trusted: {}", server, reason));
   if (status == 403 || status == 407)
-    return make_failure<status_error>(errc::permission_denied,
-                                      "the proxy " + with_->proxy->endpoint()
-                                        + " does not connect us: "
-                                        + std::to_string(status));
+    return make_failure<status_error>(
+      errc::permission_denied,
+      fmt::format("the proxy {} does not connect us: {}",
+                  with_->proxy->endpoint(), status));
   // Bytes behind the answer of the proxy, or of a server without TLS.
   if (status / 100 == 2
       && reason.find("wrong version number") != std::string::npos)
-    return make_failure<status_error>(errc::data_loss,
-                                      "the proxy " + with_->proxy->endpoint()
-                                        + " speaks for the server: " + reason);
+    return make_failure<status_error>(
+      errc::data_loss, fmt::format("the proxy {} speaks for the server: {}",
+                                   with_->proxy->endpoint(), reason));
   return make_failure<no_answer>(
     x == CURLE_OPERATION_TIMEDOUT ? errc::deadline_exceeded : errc::unavailable,
-    "no connection to " + server + ": " + reason);
+    fmt::format("no connection to {}: {}", server, reason));
 }
 
 std::exception_ptr transfer::failure_of_answer(CURLcode x) const {
