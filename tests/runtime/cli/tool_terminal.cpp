@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "support/tool_store.hpp"
@@ -120,6 +121,22 @@ TEST_F(tool_terminal, shows_since_when_a_vacuum_runs_and_cleans_up) {
     has(result.out, " KiB  0 s", "vacuuming ", "\r\x1b[KThe file had "));
   const auto program = on_terminal(80, {"vacuum", "--json"});
   EXPECT_FALSE(has(program.out, "vacuuming"));
+}
+
+TEST_F(tool_terminal, shows_how_much_of_a_session_is_written_read_and_pruned) {
+  const auto there = (file.parent_path() / "s1.jsonl").string();
+  const strings written{"sessions",    "export", "s1", "--agent",
+                        "/agent/chat", "-o",     there};
+  const strings read{"sessions", "import", there, "--as", "s9"};
+  const strings pruned{"snapshots", "prune", "--keep", "1", "--yes"};
+  for (const auto& [arguments, bar, after] :
+       {std::tuple{written, "exporting  [", "\r\x1b[KWrote "},
+        std::tuple{read, "importing  [", "\r\x1b[KRead "},
+        std::tuple{pruned, "pruning  [####", "\r\x1b[KPruned "}}) {
+    const auto shown = on_terminal(80, arguments);
+    EXPECT_EQ(shown.code, 0) << shown.out;
+    EXPECT_TRUE(has(shown.out, bar, after)) << shown.out;
+  }
 }
 
 TEST_F(tool_terminal, gets_no_state_that_it_would_obey) {
