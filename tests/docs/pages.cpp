@@ -143,7 +143,8 @@ TEST(pages, the_top_level_holds_the_rooms) {
     const std::string file{line.data()};
     found.insert(file.substr(0, file.find_first_of("/\n")));
   }
-  if (::pclose(files) != 0)
+  // Those with plausible bugs lie in a folder that git ignores.
+  if (::pclose(files) != 0 || found.empty())
     GTEST_SKIP() << "the sources are not a clone of git";
   std::erase_if(found, [](const auto& name) { return name.starts_with('.'); });
   EXPECT_EQ(found, (std::set<std::string>{
