@@ -7,6 +7,7 @@
 #include <tertulia/detail/timer.hpp>
 #include <tertulia/remote_actor.hpp>
 #include <tertulia/status.hpp>
+#include <tertulia/store/runs.hpp>
 
 #include <caf/actor_cast.hpp>
 #include <caf/event_based_actor.hpp>
