@@ -52,7 +52,8 @@ task<front_desk_actor> find_desk(context ctx,
 run_info ask_run(const action_ref& of, run_verb verb, const run_id& run,
                  const session_id& session);
 
-/// As above, for a body.
+/// Sends a request about a run of an action, for a body, and resumes with the
+/// answer.
 task<run_info> ask_run(context ctx, std::shared_ptr<const action_ref> of,
                        run_verb verb, run_id run, session_id session);
 
@@ -129,8 +130,7 @@ public:
   /// @param client an `actor_client` for handles of this type, in the state of
   ///               its actor.
   /// @errors `invalid_argument` for invalid options; `failed_precondition`
-  /// while
-  ///         the client has a connection.
+  ///         while the client has a connection.
   template <class Client, class... Options>
   requires std::is_base_of_v<detail::actor_connection, Client>
   void open(Client& client, const Options&... options) const {
@@ -145,54 +145,67 @@ public:
                 reference_->local, reference_->remote);
   }
 
-  /// Returns what is known of a kept run, and waits for the answer.
+  /// Returns the state of a kept run; blocks until the answer is there.
   /// @errors as `abort`.
   [[nodiscard]] run_info find_run(const run_id& run) const {
     return detail::ask_run(*reference_, run_verb::inspect, run, {});
   }
 
-  /// As above, for the live run of a session.
+  /// Returns the state of the live run of a session; blocks until the answer is
+  /// there.
+  /// @errors as `abort`.
   [[nodiscard]] run_info find_run(const session_id& session) const {
     return detail::ask_run(*reference_, run_verb::inspect, {}, session);
   }
 
-  /// As above, for a body, without blocking.
+  /// Returns the state of a kept run, for a body; does not block.
+  /// @errors as `abort`.
   [[nodiscard]] task<run_info> find_run(context ctx, run_id run) const {
     return detail::ask_run(ctx, reference_, run_verb::inspect, std::move(run),
                            {});
   }
 
-  /// As above, for the live run of a session.
+  /// Returns the state of the live run of a session, for a body; does not
+  /// block.
+  /// @errors as `abort`.
   [[nodiscard]] task<run_info> find_run(context ctx, session_id session) const {
     return detail::ask_run(ctx, reference_, run_verb::inspect, {},
                            std::move(session));
   }
 
-  /// Ends a kept run for all of its clients, which hear `aborted`, and waits
-  /// for the answer.
+  /// Ends a kept run for all of its clients, which hear `aborted`; blocks until
+  /// the answer is there.
   /// @returns the run, with the status that was found: a run that is over is
   ///          not changed.
-  /// @errors `not_found`; `deadline_exceeded`; `failed_precondition` on a
-  ///         thread of the scheduler. An actor sends a `run_request` to the
-  ///         front desk.
+  /// @errors  `not_found`; `deadline_exceeded`; `failed_precondition` on a
+  ///          thread of the scheduler. An actor sends a `run_request` to the
+  ///          front desk.
   // NOLINTNEXTLINE(modernize-use-nodiscard): it acts
   run_info abort(const run_id& run) const {
     return detail::ask_run(*reference_, run_verb::abort, run, {});
   }
 
-  /// As above, for the live run of a session.
+  /// Ends the live run of a session for all of its clients; blocks until the
+  /// answer is there.
+  /// @returns the run, with the status that was found.
+  /// @errors  as for a kept run.
   // NOLINTNEXTLINE(modernize-use-nodiscard): it acts
   run_info abort(const session_id& session) const {
     return detail::ask_run(*reference_, run_verb::abort, {}, session);
   }
 
-  /// As above, for a body, without blocking.
+  /// Ends a kept run for all of its clients, for a body; does not block.
+  /// @returns the run, with the status that was found.
+  /// @errors  `not_found`; those of `context::ask`.
   [[nodiscard]] task<run_info> abort(context ctx, run_id run) const {
     return detail::ask_run(ctx, reference_, run_verb::abort, std::move(run),
                            {});
   }
 
-  /// As above, for the live run of a session.
+  /// Ends the live run of a session for all of its clients, for a body; does
+  /// not block.
+  /// @returns the run, with the status that was found.
+  /// @errors  `not_found`; those of `context::ask`.
   [[nodiscard]] task<run_info> abort(context ctx, session_id session) const {
     return detail::ask_run(ctx, reference_, run_verb::abort, {},
                            std::move(session));

@@ -57,9 +57,10 @@ public:
                  std::uint16_t port,
                  caf::timespan within = std::chrono::seconds{10});
 
-  /// As above, for a runtime with several addresses: the first one that answers
-  /// is used, also to come back after the link was lost.
-  /// @errors also `invalid_argument` if no address is given.
+  /// Connects to a published runtime with several addresses. The first one that
+  /// answers is used, also to come back after the link was lost.
+  /// @param within longest wait for the connection, and for each answer later.
+  /// @errors those for one address; `invalid_argument` if no address is given.
   remote_runtime(caf::actor_system& system, std::vector<endpoint> endpoints,
                  reconnect_policy policy = {},
                  caf::timespan within = std::chrono::seconds{10});
@@ -78,8 +79,8 @@ public:
     return detail::access::make<bidi_action<Init, In, Out, Stream>>(find(key));
   }
 
-  /// As above, for a handle of any kind, which has the conveniences of that
-  /// kind.
+  /// Returns a handle of any kind of an action there, with the conveniences of
+  /// that kind. The types are not checked here.
   ///
   /// ```
   /// using guide_type = ai::session_flow<nothing, nothing>;
@@ -89,6 +90,7 @@ public:
   ///
   /// @tparam Handle such as `bidi_flow<…>`, `ai::chat_agent<…>`,
   ///         `ai::session_flow<…>`, `ai::model`.
+  /// @errors `not_found`; the errors of `actions`.
   template <class Handle>
   requires std::constructible_from<Handle, typename Handle::action_type>
   [[nodiscard]] Handle action(const std::string& key) const {
@@ -101,8 +103,7 @@ public:
   /// connect.
   /// @param key of the conversation; empty if all there have the same store.
   /// @errors `not_found`; `failed_precondition` if there are several stores;
-  /// the
-  ///         errors of `actions`. A store that is not a managed one answers
+  ///         the errors of `actions`. A store that is not a managed one answers
   ///         only the requests that sessions need.
   [[nodiscard]] managed_store store(const std::string& key = {}) const;
 

@@ -54,10 +54,21 @@ namespace tertulia {
 connect_store(caf::actor_system& system, std::string host, std::uint16_t port,
               caf::timespan within = std::chrono::seconds{10});
 
-/// As above, for the store of a conversation of a published runtime.
+/// Returns the store of a conversation of a published runtime, with a handle
+/// that outlives the node of that runtime and connects again when the node is
+/// lost.
+///
+/// Requests that come while the node is away are held or refused as for a store
+/// that is published by itself.
+///
 /// @param key    of the conversation; empty if all there have the same store.
-/// @param within each attempt takes as long as `there` waits for answers.
-/// @errors   also, of the requests, those of `remote_runtime::store`.
+/// @param within time after which requests are no longer held. Each attempt to
+///               connect takes as long as `there` waits for answers.
+/// @errors   none here but of the requests: those for a store that is published
+///           by itself, and those of `remote_runtime::store`.
+/// @threads  any.
+/// @lifetime ends with its last handle, which must not outlive the system.
+/// @design   docs/stores.md#a-store-on-another-node.
 [[nodiscard]] managed_store
 connect_store(caf::actor_system& system, remote_runtime there,
               std::string key = {},

@@ -95,7 +95,8 @@ public:
 
   // -- changing ---------------------------------------------------------------
   //
-  // Each resumes when the session has applied the change; errors as above.
+  // Each resumes when the session has applied the change; errors as for
+  // reading.
 
   /// Adds messages at the end. Takes messages or one vector of them.
   template <class... Messages>

@@ -19,7 +19,8 @@ using turn_function
 /// Runs the turns of a session flow; see `ai::flow_session::run_turns`.
 task<> run_flow_turns(context ctx, turn_function<void> turn);
 
-/// As above, for a turn function that returns why the turn has ended.
+/// Runs the turns of a session flow whose turn function returns the reason for
+/// the end of its turn; see `ai::flow_session::run_turns`.
 task<> run_flow_turns(context ctx, turn_function<ai::finish_reason> turn);
 
 } // namespace tertulia::detail

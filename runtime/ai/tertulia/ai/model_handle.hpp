@@ -67,7 +67,8 @@ public:
   }
 
   /// Lets the model answer without streaming.
-  /// @errors as above.
+  /// @errors errors of the model; `invalid_argument` for an invalid request;
+  ///         `cancelled`.
   [[nodiscard]] task<model_response> generate(const context& ctx,
                                               generate_request request) const {
     return at_once(ctx, action_, std::move(request));

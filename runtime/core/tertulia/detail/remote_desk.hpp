@@ -38,8 +38,10 @@ public:
   /// @errors see `remote_runtime`.
   [[nodiscard]] front_desk_actor get();
 
-  /// As above, with one attempt; several threads wait for the same one, and
-  /// share its failure.
+  /// Returns the desk. Reconnects if it was lost, with one attempt, and blocks
+  /// meanwhile; several threads wait for the same attempt and share its
+  /// failure.
+  /// @errors see `remote_runtime`.
   [[nodiscard]] front_desk_actor reconnect();
 
   /// Returns whether the desk of the last connection is known to be lost. Does

@@ -19,7 +19,8 @@ namespace detail {
 json run_once(json_connection talk, const std::vector<json>& inputs,
               const chunk_listener& on_chunk);
 
-/// As above, for a body: waits without blocking.
+/// Sends the inputs, closes, reads to the end and returns the output, for a
+/// body; does not block.
 task<json> run_once(task<async_connection<json, json, json>> opening,
                     std::vector<json> inputs, chunk_listener on_chunk);
 
