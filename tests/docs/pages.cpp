@@ -118,7 +118,6 @@ TEST(pages, the_readme_is_short) {
   EXPECT_LE(lines_of(root / "README.md").size(), 220u);
 }
 
-// Files that git does not track may lie there: builds, notes, tools' files.
 TEST(pages, programs_of_users_are_short) {
   const auto is_code = [](const std::string& line) {
     const auto from = line.find_first_not_of(' ');
@@ -134,6 +133,7 @@ TEST(pages, programs_of_users_are_short) {
   }
 }
 
+// Files that git does not track may lie there: builds, notes, tools' files.
 TEST(pages, the_top_level_holds_the_rooms) {
   const auto command = "git -C '" + root.string() + "' ls-files 2>/dev/null";
   auto* const files = ::popen(command.c_str(), "r");

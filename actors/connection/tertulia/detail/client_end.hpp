@@ -95,7 +95,8 @@ public:
   /// @pre `can_return()`
   [[nodiscard]] open_options begin_to_return();
 
-  /// Handles the answer: the stream continues where it was cut off.
+  /// Handles the answer to an attempt to attach again: the stream continues
+  /// where it was cut off.
   /// @returns the inputs to send again, which the run does not have.
   [[nodiscard]] std::vector<turn_input> on_returned(const open_result& x);
 
@@ -129,9 +130,10 @@ public:
   /// @pre `can_reopen()`
   [[nodiscard]] open_options begin_to_reopen(const open_options& first);
 
-  /// Handles the answer. What was read of the turn that was cut off comes
-  /// again; a turn that has ended unheard has an end without chunks; a turn
-  /// that was heard and is taken again is not read twice.
+  /// Handles the answer to an attempt to open the session again. What was read
+  /// of the turn that was cut off comes again; a turn that has ended unheard
+  /// has an end without chunks; a turn that was heard and is taken again is not
+  /// read twice.
   /// @returns the inputs to send again, which the session does not contain.
   [[nodiscard]] std::vector<turn_input> on_reopened(const open_result& x);
 
@@ -230,7 +232,7 @@ public:
     return state_;
   }
 
-  /// Adds that state to the details of the failure. Not for the client in a
+  /// Adds `last_state` to the details of the failure. Not for the client in a
   /// body: an error that the body does not catch would carry the state to the
   /// body's own client.
   void add_state_to_failure();
@@ -255,7 +257,7 @@ public:
   /// or the end of the connection. None while inputs can be sent.
   [[nodiscard]] caf::error send_error() const;
 
-  /// Returns whether there is no such reason.
+  /// Returns whether inputs can be sent; `send_error` is none then.
   [[nodiscard]] bool can_send() const noexcept {
     return !cancelled_ && !closed_ && !ended_;
   }

@@ -14,24 +14,25 @@
 
 namespace tertulia::detail {
 
-/// Numbered inputs that a client has sent. Of a kept run the last ones are
+/// Numbered inputs that a client has sent. The last inputs of a kept run are
 /// held, to be sent again if the run has lost them.
 ///
 /// @threads not thread-safe: the owner serialises.
 class sent_inputs {
 public:
-  /// Returns how many were sent: the number of the next one.
+  /// Returns the number of inputs that were sent, which is the number of the
+  /// next one.
   [[nodiscard]] std::uint64_t count() const noexcept {
     return count_;
   }
 
-  /// Sets that number. Inputs with a smaller one that are not held were sent by
-  /// another client.
+  /// Sets the number of inputs that were sent. Those that are not held were
+  /// sent by another client.
   void set_count(std::uint64_t x) noexcept {
     count_ = x;
   }
 
-  /// Returns the number of the first one that is held.
+  /// Returns the number of the first input that is held.
   [[nodiscard]] std::uint64_t first_held() const noexcept {
     return count_ - held_.size();
   }
@@ -42,8 +43,8 @@ public:
     return count_++;
   }
 
-  /// Holds the last one that was counted. Of those of one turn, the oldest is
-  /// dropped.
+  /// Holds the input that was counted last. The oldest one is dropped if more
+  /// than `max_window` are held.
   void hold(const payload& x) {
     held_.push_back(x);
     if (held_.size() > max_window)
@@ -55,7 +56,7 @@ public:
     held_.assign(xs.begin(), xs.end());
   }
 
-  /// Drops the oldest ones.
+  /// Drops the oldest inputs that are held.
   void drop(std::uint64_t count) {
     for (; count > 0 && !held_.empty(); --count)
       held_.pop_front();
@@ -63,7 +64,7 @@ public:
     unsent_ = std::min(unsent_, held_.size());
   }
 
-  /// Drops those before a number.
+  /// Drops the inputs before a number.
   void drop_until(std::uint64_t number) {
     if (number > first_held())
       drop(number - first_held());
@@ -75,7 +76,7 @@ public:
 
   // -- sending again ----------------------------------------------------------
 
-  /// Begins to send those from a number on again, as far as they are held.
+  /// Begins to send the held inputs from a number on again.
   void rewind(std::uint64_t number) noexcept {
     unsent_ = static_cast<std::size_t>(
       std::min<std::uint64_t>(count_ - number, held_.size()));
@@ -85,7 +86,7 @@ public:
     return unsent_ > 0;
   }
 
-  /// Takes the next one to send again.
+  /// Takes the next input to send again.
   /// @pre `has_unsent()`
   [[nodiscard]] turn_input take_unsent(std::uint32_t reader) {
     turn_input result{held_[held_.size() - unsent_], 0, count_ - unsent_,
