@@ -44,29 +44,29 @@ void outbox::release() {
   hand_out_credit();
 }
 
-void outbox::wait_for_credit(claimant& part) {
-  if (claimants_.empty())
+void outbox::wait_for_credit(credit_waiter& part) {
+  if (waiters_.empty())
     waits_since_ = coarse_now();
-  claimants_.push_back(&part);
+  waiters_.push_back(&part);
   activity_->credit_waits.add();
 }
 
-void outbox::remove(const claimant& part) noexcept {
-  if (std::erase(claimants_, &part) > 0)
+void outbox::remove(const credit_waiter& part) noexcept {
+  if (std::erase(waiters_, &part) > 0)
     count_wait();
 }
 
 void outbox::count_wait() const noexcept {
-  if (claimants_.empty())
+  if (waiters_.empty())
     activity_->credit_wait.add(static_cast<std::uint64_t>(
       std::chrono::nanoseconds{coarse_now() - waits_since_}.count()));
 }
 
 void outbox::hand_out_credit() {
-  while (credit_ > 0 && !claimants_.empty()) {
+  while (credit_ > 0 && !waiters_.empty()) {
     --credit_;
-    auto* const next = claimants_.front();
-    claimants_.erase(claimants_.begin());
+    auto* const next = waiters_.front();
+    waiters_.erase(waiters_.begin());
     count_wait();
     next->on_credit();
   }

@@ -167,7 +167,7 @@ void connection_state::go_on_when_recorded() {
   }
   if (run_->is_stopping && std::exchange(run_->is_expired, false))
     return send_completion();
-  if (record.is_settled())
+  if (record.is_finished())
     return send_completion();
   if (run_->is_stopping)
     wait_for_client(max_confirmation_wait_on_stop);

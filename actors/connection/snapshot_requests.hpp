@@ -26,7 +26,7 @@ class connection_state;
 ///
 /// @threads only on the actor of its connection.
 /// @design  docs/engine.md#turns.
-class snapshot_requests final : private outbox::claimant, private wait {
+class snapshot_requests final : private outbox::credit_waiter, private wait {
 public:
   using promise = caf::typed_response_promise<snapshot_outcome>;
 

@@ -57,7 +57,7 @@ TEST_F(leases, a_new_session_cannot_be_opened_beside_its_first_invocation) {
 }
 
 TEST_F(leases, a_claim_whose_connection_has_ended_is_kept_for_nobody) {
-  // The store's supervisor receives the claim only after its connection is
+  // The store's supervisor receives the request only after its connection is
   // dead.
   for (const auto live : {if_live::refuse, if_live::take_over})
     for (const auto others : {false, true}) {
@@ -84,7 +84,7 @@ TEST_F(leases, a_claim_whose_connection_has_ended_is_kept_for_nobody) {
         }
       };
       run_others();
-      ASSERT_EQ(sched.jobs.size(), 1u) << "the claim waits";
+      ASSERT_EQ(sched.jobs.size(), 1u) << "the request waits";
       ASSERT_FALSE(client.received().open);
       client.post_death();
       run_others();

@@ -15,7 +15,7 @@ namespace tertulia {
 namespace detail {
 
 /// Wait for credit to send a message to the client.
-class credit_wait : public wait, private outbox::claimant {
+class credit_wait : public wait, private outbox::credit_waiter {
 public:
   explicit credit_wait(host& owner) noexcept : owner_(&owner) {}
 

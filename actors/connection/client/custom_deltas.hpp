@@ -21,7 +21,7 @@ class connection_state;
 ///
 /// @threads only on the actor of its connection.
 /// @design  docs/sessions.md#changes-of-the-custom-value.
-class custom_deltas final : private outbox::claimant {
+class custom_deltas final : private outbox::credit_waiter {
 public:
   explicit custom_deltas(connection_state& owner) noexcept : owner_(owner) {}
 

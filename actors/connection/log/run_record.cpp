@@ -20,7 +20,7 @@ run_record::run_record(connection_state& of, stored_run run,
 
 void run_record::end(run_status status, const caf::error& reason,
                      bool can_wait) {
-  if (is_settled_ || (can_wait && run_.status != run_status::running))
+  if (is_finished_ || (can_wait && run_.status != run_status::running))
     return;
   stop();
   run_.status = status;
@@ -36,7 +36,7 @@ void run_record::end(run_status status, const caf::error& reason,
     beat();
   } else {
     send_here(store_, save_run_request{run_, retention_});
-    is_settled_ = true;
+    is_finished_ = true;
   }
 }
 
@@ -54,7 +54,7 @@ void run_record::beat() {
   auto pause = run_.beat;
   if (run_.status != run_status::running) {
     if (left_.count() <= 0)
-      return settle();
+      return finish();
     pause = std::min(pause, max_pause);
     left_ -= pause;
   }
@@ -79,7 +79,7 @@ void run_record::ask() {
         const auto was_aborted = x.status == run_status::aborted;
         if (sent != run_status::running) {
           was_aborted_ = was_aborted && sent != run_status::aborted;
-          settle();
+          finish();
         } else if (was_aborted) {
           owner_.abort(fail(errc::aborted, "the run was aborted"));
         }
@@ -90,9 +90,9 @@ void run_record::ask() {
       });
 }
 
-void run_record::settle() {
+void run_record::finish() {
   stop();
-  if (!std::exchange(is_settled_, true))
+  if (!std::exchange(is_finished_, true))
     owner_.quit_if_done();
 }
 

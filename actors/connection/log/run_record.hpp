@@ -39,14 +39,14 @@ public:
 
   /// Ends the run in the store, unless it has ended.
   /// @param can_wait whether the actor can wait for the reply; it quits when
-  ///                 `is_settled`. Otherwise the last word, which replaces an
+  ///                 `is_finished`. Otherwise the last word, which replaces an
   ///                 end that the store may not have.
   void end(run_status status, const caf::error& reason, bool can_wait);
 
   /// Returns whether nothing more is sent: the store has the end, or has not
   /// answered in time.
-  [[nodiscard]] bool is_settled() const noexcept {
-    return is_settled_;
+  [[nodiscard]] bool is_finished() const noexcept {
+    return is_finished_;
   }
 
   /// Returns whether the store has answered the end with an abort that came
@@ -71,7 +71,7 @@ private:
 
   void beat();
   void ask();
-  void settle();
+  void finish();
 
   connection_state& owner_;
   stored_run run_;
@@ -79,7 +79,7 @@ private:
   caf::timespan retention_;
   std::uint64_t timer_ = 0; ///< number of the wait; 0 while it is not one
   int unanswered_ = 0;      ///< heartbeats since the last question
-  bool is_settled_ = false;
+  bool is_finished_ = false;
   bool was_aborted_ = false;
   caf::timespan left_{0}; ///< time for the end
 };

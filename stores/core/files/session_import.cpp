@@ -99,7 +99,7 @@ private:
                       store_.send(save_snapshot_request{
                         std::move(record), content_, append_rule::as_it_was})});
     if (saves_.size() >= max_saves)
-      settle();
+      await_save();
     ++records_;
     if (options_.progress)
       options_.progress(records_, declared_.records);
@@ -112,7 +112,7 @@ private:
     // An error of the store about one line is more precise than a checksum of
     // all lines.
     while (!saves_.empty())
-      settle();
+      await_save();
     if (end.sha256 != from_.hash())
       from_.reject(errc::data_loss, "the lines before were changed");
     verify(end.state);
@@ -156,7 +156,8 @@ private:
     });
   }
 
-  void settle() {
+  /// Waits for the answer to the oldest save.
+  void await_save() {
     auto first = saves_.front();
     saves_.pop_front();
     raise_at_line(first.line, [&] { store_.receive<save_result>(first.from); });

@@ -63,7 +63,7 @@ public:
   std::uint64_t register_wait(wait& x);
 
   /// Registers a wait that is aborted with `deadline_exceeded` if it is not
-  /// claimed `within` that time.
+  /// taken `within` that time.
   /// @param vital whether the connection cannot continue then, and is
   ///              cancelled.
   std::uint64_t register_wait(wait& x, caf::timespan within,

@@ -47,13 +47,13 @@ public:
   // -- the body's side --------------------------------------------------------
 
   /// Part of a connection that waits for credit.
-  class claimant {
+  class credit_waiter {
   public:
     /// Called in order of arrival, with one credit reserved for this part.
     virtual void on_credit() = 0;
 
   protected:
-    ~claimant() = default;
+    ~credit_waiter() = default;
   };
 
   /// Takes one credit, to be spent by `push`, `push_batch` or `end_turn`.
@@ -69,14 +69,14 @@ public:
   void release();
 
   /// Queues a part for credit.
-  void wait_for_credit(claimant& part);
+  void wait_for_credit(credit_waiter& part);
 
   /// Removes a part from the queue.
-  void remove(const claimant& part) noexcept;
+  void remove(const credit_waiter& part) noexcept;
 
   /// Returns whether a part of the connection waits for credit.
   [[nodiscard]] bool is_awaited() const noexcept {
-    return !claimants_.empty();
+    return !waiters_.empty();
   }
 
   /// Adds a chunk.
@@ -168,8 +168,8 @@ private:
   std::uint64_t sent_ = 0;
   std::uint64_t turns_ = 0;
   caf::intrusive_ptr<boxed> pending_;
-  std::vector<claimant*>
-    claimants_; // in order of arrival; empty if credit_ > 0
+  std::vector<credit_waiter*>
+    waiters_; // in order of arrival; empty if credit_ > 0
   std::chrono::steady_clock::time_point waits_since_;
 };
 
