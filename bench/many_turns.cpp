@@ -118,7 +118,7 @@ private:
       std::size_t said = 0;
       list_snapshots_request x{session};
       x.with_orphans = true;
-      x.wanted = detail_level::state;
+      x.detail = detail_level::state;
       for (auto more = true; more;) {
         auto page = ask<snapshot_page>(self_, store_, x);
         for (auto& y : page.snapshots) {

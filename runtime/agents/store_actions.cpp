@@ -92,7 +92,7 @@ task<payload> list_snapshots(context ctx, conversation_ptr of,
   // If restoring makes a branch, no snapshot is out of date.
   question.with_orphans
     = query.include_orphaned || policy.restore == restore_rule::branch;
-  question.wanted = detail_level::state;
+  question.detail = detail_level::state;
   std::vector<stored_snapshot> all;
   for (auto more = true; more;) {
     auto page = co_await ctx.ask(policy.store, policy.store_within, question);

@@ -133,7 +133,7 @@ private:
       if (x.fence == 0)
         return session_ref{x.target.agent, x.target.session};
     if constexpr (std::is_same_v<Verb, save_snapshot_request>)
-      if (x.fence == 0 && x.where != append_rule::anywhere)
+      if (x.fence == 0 && x.rule != append_rule::anywhere)
         return session_ref{x.record.agent, x.record.session};
     return std::nullopt;
   }

@@ -57,7 +57,7 @@ struct lease_threads : threaded {
       list_snapshots_request target{
         session_ref{agent.info().key, session_id{std::string{"s"}}}};
       target.with_orphans = true;
-      target.wanted = detail_level::state;
+      target.detail = detail_level::state;
       target.limit = max_page;
       target.after = result.size();
       self->request(store, patience, target)

@@ -112,7 +112,7 @@ auto store_samples() {
   sessions.order = session_order::by_change;
   list_snapshots_request snapshots{session_key};
   snapshots.with_orphans = true;
-  snapshots.wanted = detail_level::state;
+  snapshots.detail = detail_level::state;
   snapshots.after = 3;
   snapshots.limit = 1;
   label_snapshot_request label{snapshot};

@@ -75,7 +75,7 @@ TEST_F(memory_store, a_value_that_was_changed_behind_its_back_is_data_loss) {
   EXPECT_EQ(info(at("s")).head, 2u);
   list_snapshots_request all{at("s")};
   EXPECT_EQ(code(all), errc::ok);
-  all.wanted = detail_level::state;
+  all.detail = detail_level::state;
   const auto page = get(all);
   EXPECT_EQ(page.snapshots.size(), 1u);
   ASSERT_EQ(page.damages.size(), 1u);

@@ -258,7 +258,7 @@ TEST_F(sqlite_store, a_file_of_any_older_version_keeps_everything) {
 
     list_snapshots_request all{at("s")};
     all.with_orphans = true;
-    all.wanted = detail_level::state;
+    all.detail = detail_level::state;
     const auto snapshots = old.get(all).snapshots;
     ASSERT_EQ(snapshots.size(), 3u);
     EXPECT_EQ(snapshots[0].record.labels,
@@ -338,7 +338,7 @@ TEST_F(sqlite_store, an_older_file_keeps_its_copies_and_its_damage) {
     std::vector<std::string> result;
     list_snapshots_request all{x};
     all.with_orphans = true;
-    all.wanted = detail_level::state;
+    all.detail = detail_level::state;
     for (const auto& y : old.get(all).snapshots)
       if (y.record.sequence != 3)
         result.push_back(y.content.text());

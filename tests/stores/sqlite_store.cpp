@@ -106,7 +106,7 @@ TEST_F(sqlite_store, a_list_goes_on_from_its_last_page_whatever_is_written) {
   }
   list_snapshots_request all{at("s")};
   all.with_orphans = true;
-  all.wanted = detail_level::state;
+  all.detail = detail_level::state;
   const auto expected = get(all).snapshots;
   ASSERT_EQ(expected.size(), 40u);
   for (const std::uint32_t limit : {1, 3, 7}) {
@@ -154,7 +154,7 @@ TEST_F(sqlite_store, a_list_reads_each_message_once) {
   }
   list_snapshots_request page{at("s")};
   page.with_orphans = true;
-  page.wanted = detail_level::state;
+  page.detail = detail_level::state;
   page.limit = 4;
   get(page);
   // Messages that have been read are not read again, neither for the next pages
@@ -287,7 +287,7 @@ TEST_F(sqlite_store, a_list_remembers_no_message_that_was_erased) {
   save(at("s"), trunk, 0);
   save(at("s"), longer(trunk, "one way"), 1);
   list_snapshots_request last{at("s")};
-  last.wanted = detail_level::state;
+  last.detail = detail_level::state;
   last.after = 1;
   ASSERT_EQ(get(last).snapshots.size(), 1u);
   restore(at("s"), 1);

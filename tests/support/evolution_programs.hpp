@@ -220,7 +220,7 @@ struct evolution : ::testing::TestWithParam<const char*> {
     words snapshots(const std::string& agent) {
       list_snapshots_request all{{agent, session_id{"mine"}}};
       all.with_orphans = true;
-      all.wanted = detail_level::state;
+      all.detail = detail_level::state;
       words result;
       for (const auto& x : ask(all).snapshots) {
         EXPECT_EQ(x.record.type, x.content.type());

@@ -201,7 +201,7 @@ protected:
                                           const std::string& session) {
     list_snapshots_request target{session_ref{agent, session_id{session}}};
     target.with_orphans = true;
-    target.wanted = detail_level::state;
+    target.detail = detail_level::state;
     target.limit = max_page;
     const auto page = ask<snapshot_page>(target);
     std::vector<snapshot_record> result;

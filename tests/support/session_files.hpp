@@ -117,7 +117,7 @@ struct session_files : store_test<memory_store_factory> {
                                    const session_ref& session) {
     list_snapshots_request x{session};
     x.with_orphans = true;
-    x.wanted = detail_level::state;
+    x.detail = detail_level::state;
     return ask(store, x).snapshots;
   }
 

@@ -68,7 +68,7 @@ inline std::string damage_of(const std::filesystem::path& file,
         complain(name + " cannot be read");
       list_snapshots_request records{session(name)};
       records.with_orphans = true;
-      records.wanted = detail_level::state;
+      records.detail = detail_level::state;
       const auto page = again.get(records);
       expect_none(page);
       if (!page || page->snapshots.size() != info.records)

@@ -111,7 +111,7 @@ public:
     for (const auto* name : {"s", "t", "v"}) {
       list_snapshots_request records{session(name)};
       records.with_orphans = true;
-      records.wanted = detail_level::state;
+      records.detail = detail_level::state;
       look_at(records);
       (void)get(get_session_request{session(name)});
     }

@@ -52,7 +52,7 @@ std::map<std::uint64_t, std::string> last_texts(chat& x) {
   std::vector<damage> damages;
   list_snapshots_request all{x.session()};
   all.with_orphans = true;
-  all.wanted = detail_level::state;
+  all.detail = detail_level::state;
   for (auto more = true; more;) {
     const auto page = x.environment().store().ask<snapshot_page>(all);
     for (const auto& y : page.snapshots) {

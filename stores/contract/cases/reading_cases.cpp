@@ -95,7 +95,7 @@ TEST_P(store_contract, a_list_names_what_is_corrupt_once) {
     EXPECT_EQ(sequences(of), (numbers{1, 2, 3}));
     for (const std::uint32_t limit : {1, 2, 3, 10}) {
       list_snapshots_request x{of};
-      x.wanted = detail_level::state;
+      x.detail = detail_level::state;
       x.limit = limit;
       numbers listed;
       std::vector<damage> damages;

@@ -79,7 +79,7 @@ public:
       case 12: {
         list_snapshots_request y{of};
         y.with_orphans = b % 2 == 0;
-        y.wanted = level(c);
+        y.detail = level(c);
         y.after = d % 8;
         y.limit = e % 5;
         return compare(y);
@@ -163,7 +163,7 @@ public:
     for (const auto& of : model_.sessions()) {
       list_snapshots_request x{of};
       x.with_orphans = true;
-      x.wanted = detail_level::state;
+      x.detail = detail_level::state;
       x.limit = max_page;
       if (auto text = compare(x); !text.empty())
         return text;

@@ -32,7 +32,7 @@ public:
   outcome<save_snapshot_request> operator()(const save_snapshot_request& x) {
     auto record = x.record;
     const session_ref key{record.agent, record.session};
-    const auto as_it_was = x.where == append_rule::as_it_was;
+    const auto as_it_was = x.rule == append_rule::as_it_was;
     if (!is_named(key) || record.id.empty() || x.content.id() != record.state
         || (as_it_was && record.sequence == 0))
       return errc::invalid_argument;
@@ -47,7 +47,7 @@ public:
       record.parent_id = parent.id;
       record.index = as_it_was ? record.index : parent.index + 1;
     }
-    if ((x.where == append_rule::at_head && record.parent != before.info.head)
+    if ((x.rule == append_rule::at_head && record.parent != before.info.head)
         || (as_it_was && record.sequence <= before.last_sequence)
         || !may_follow(x.follows, key))
       return errc::aborted;
@@ -75,7 +75,7 @@ public:
     const auto found = find(x.target);
     if (found.reason != errc::ok)
       return found.reason;
-    return read(*found.in, found.sequence, x.wanted);
+    return read(*found.in, found.sequence, x.detail);
   }
 
   outcome<restore_snapshot_request>
@@ -92,14 +92,14 @@ public:
   }
 
   outcome<list_snapshots_request> operator()(const list_snapshots_request& x) {
-    if (!is_named(x.of))
+    if (!is_named(x.session))
       return errc::invalid_argument;
     snapshot_page result;
-    if (const auto i = sessions_.find(x.of); i != sessions_.end())
+    if (const auto i = sessions_.find(x.session); i != sessions_.end())
       for (const auto& [sequence, record] : i->second.records)
         if (sequence > x.after
             && (x.with_orphans || i->second.active().contains(sequence)))
-          result.snapshots.push_back(read(i->second, sequence, x.wanted));
+          result.snapshots.push_back(read(i->second, sequence, x.detail));
     result.more = cut(result.snapshots, x.limit);
     return result;
   }
@@ -113,8 +113,8 @@ public:
     stored_session result;
     result.info = i->second.summary();
     if (result.info.head != 0)
-      result.head = read(i->second, result.info.head, x.wanted);
-    if (x.wanted == detail_level::state)
+      result.head = read(i->second, result.info.head, x.detail);
+    if (x.detail == detail_level::state)
       result.content = i->second.content;
     return result;
   }
@@ -363,9 +363,9 @@ private:
 
   [[nodiscard]] stored_snapshot read(const session_model& in,
                                      std::uint64_t sequence,
-                                     detail_level wanted) const {
+                                     detail_level detail) const {
     stored_snapshot result{in.read(sequence)};
-    if (wanted == detail_level::state)
+    if (detail == detail_level::state)
       result.content = states_.at(session_model::key_of(result.record));
     return result;
   }

@@ -31,9 +31,9 @@ struct session_exporter::progress {
 session_exporter::session_exporter(session_ref session)
   : progress_(std::make_unique<progress>()) {
   auto& all = progress_->next;
-  all.of = session;
+  all.session = session;
   all.with_orphans = true;
-  all.wanted = detail_level::state;
+  all.detail = detail_level::state;
   all.limit = export_page;
   progress_->session = std::move(session);
 }

@@ -97,7 +97,7 @@ void check(save_snapshot_request& x) {
     reject_field("$.record.event", "is unknown");
   if (record.finish_reason > ai::finish_reason::unknown)
     reject_field("$.record.finishReason", "is unknown");
-  if (x.where == append_rule::as_it_was
+  if (x.rule == append_rule::as_it_was
       && (record.sequence == 0 || record.sequence > max_sequence))
     reject_field("$.record.sequence", "is out of range");
   check_text(record.note, max_note_size, "$.record.note");
@@ -202,11 +202,11 @@ void check_place(const save_snapshot_request& x, std::uint64_t head,
   const auto session = [&] {
     return session_ref{x.record.agent, x.record.session};
   };
-  if (x.where != append_rule::as_it_was && last >= max_sequence)
+  if (x.rule != append_rule::as_it_was && last >= max_sequence)
     reject(errc::resource_exhausted,
            name_of(session()) + " has no number left for another record",
            details_of(session()));
-  if (x.where == append_rule::as_it_was && x.record.sequence <= last) {
+  if (x.rule == append_rule::as_it_was && x.record.sequence <= last) {
     auto details = details_of(session());
     details["last"] = last;
     details["sequence"] = x.record.sequence;
@@ -215,7 +215,7 @@ void check_place(const save_snapshot_request& x, std::uint64_t head,
                        name_of(session()), last, x.record.sequence),
            details);
   }
-  if (x.where != append_rule::at_head || parent == head)
+  if (x.rule != append_rule::at_head || parent == head)
     return;
   auto details = details_of(session());
   details["head"] = head;

@@ -78,7 +78,7 @@ save_result answer(store_data& data, save_snapshot_request x) {
                      known ? known->last_sequence : 0);
   if (!x.follows.empty())
     rules::check_position(name, x.follows, position_of(known));
-  const auto as_it_was = x.where == append_rule::as_it_was;
+  const auto as_it_was = x.rule == append_rule::as_it_was;
   if (!as_it_was && parent && parent->content.id == saved.state
       && parent->content.type == saved.type)
     return {data.record_of(*known, *parent,
@@ -153,7 +153,7 @@ session_info answer(store_data& data, save_session_request x) {
 stored_snapshot answer(store_data& data, get_snapshot_request x) {
   const auto [in, what] = data.find(x.target);
   auto record = data.record_of(in, what, !data.is_active(in, what.sequence));
-  if (x.wanted == detail_level::record)
+  if (x.detail == detail_level::record)
     return stored_snapshot{std::move(record)};
   auto content = data.contents().load(what.content, nullptr);
   if (what.content.is_same_state(in.content)
@@ -183,7 +183,7 @@ stored_session answer(store_data& data, get_session_request x) {
   const auto in = data.find_known(x.target);
   stored_session result;
   result.info = in.info;
-  const auto with_state = x.wanted == detail_level::state;
+  const auto with_state = x.detail == detail_level::state;
   std::optional<record_row> head;
   if (in.info.head != 0) {
     try {

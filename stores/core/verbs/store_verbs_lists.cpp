@@ -51,9 +51,9 @@ std::optional<damage> load(store_data& data, const session_row& in,
 // -- snapshots ----------------------------------------------------------------
 
 snapshot_page answer(store_data& data, list_snapshots_request x) {
-  rules::check(x.of);
+  rules::check(x.session);
   snapshot_page result;
-  auto known = data.find(x.of);
+  auto known = data.find(x.session);
   if (!known)
     return result;
   const auto size = rules::page_size(x.limit);
@@ -82,7 +82,7 @@ snapshot_page answer(store_data& data, list_snapshots_request x) {
     auto damaged = next.is_whole ? std::optional<damage>{}
                                  : std::optional{rules::damage_of(in, next)};
     state content;
-    if (!damaged && x.wanted == detail_level::state)
+    if (!damaged && x.detail == detail_level::state)
       damaged = load(data, in, next, content);
     if (damaged) {
       rules::add(result.damages, std::move(*damaged));

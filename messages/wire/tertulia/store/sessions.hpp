@@ -27,14 +27,14 @@ inline constexpr std::size_t max_title_size = 256;
 struct get_session_request : store_read {
   get_session_request() = default;
   explicit get_session_request(session_ref session,
-                               detail_level wanted = detail_level::state)
-    : target(std::move(session)), wanted(wanted) {}
+                               detail_level detail = detail_level::state)
+    : target(std::move(session)), detail(detail) {}
 
   session_ref target;
-  detail_level wanted = detail_level::state;
+  detail_level detail = detail_level::state;
 };
 
-BOOST_DESCRIBE_STRUCT(get_session_request, (), (target, wanted))
+BOOST_DESCRIBE_STRUCT(get_session_request, (), (target, detail))
 
 /// Request to save the state that a session works on, apart from its snapshots.
 /// A session that does not exist is created. `aborted` if the session is in

@@ -68,7 +68,7 @@ struct save_snapshot_request : memberwise {
   save_snapshot_request(snapshot_record record, state content, append_rule rule,
                         std::vector<session_position> follows = {},
                         std::uint64_t fence = 0)
-    : record(std::move(record)), content(std::move(content)), where(rule),
+    : record(std::move(record)), content(std::move(content)), rule(rule),
       follows(std::move(follows)), fence(fence) {}
 
   /// The store sets the type from the content, and parent_id from the parent.
@@ -76,7 +76,7 @@ struct save_snapshot_request : memberwise {
   /// `append_rule::as_it_was`.
   snapshot_record record;
   state content;
-  append_rule where = append_rule::anywhere;
+  append_rule rule = append_rule::anywhere;
   /// As in `save_session_request`.
   std::vector<session_position> follows;
   std::uint64_t fence = 0;
@@ -85,21 +85,21 @@ struct save_snapshot_request : memberwise {
 };
 
 BOOST_DESCRIBE_STRUCT(save_snapshot_request, (),
-                      (record, content, where, follows, fence, turn))
+                      (record, content, rule, follows, fence, turn))
 
 /// Request for a snapshot. `data_loss` if its record or its state is damaged;
 /// the message differs if it is missing.
 struct get_snapshot_request : store_read {
   get_snapshot_request() = default;
   explicit get_snapshot_request(snapshot_ref snapshot,
-                                detail_level wanted = detail_level::state)
-    : target(std::move(snapshot)), wanted(wanted) {}
+                                detail_level detail = detail_level::state)
+    : target(std::move(snapshot)), detail(detail) {}
 
   snapshot_ref target;
-  detail_level wanted = detail_level::state;
+  detail_level detail = detail_level::state;
 };
 
-BOOST_DESCRIBE_STRUCT(get_snapshot_request, (), (target, wanted))
+BOOST_DESCRIBE_STRUCT(get_snapshot_request, (), (target, detail))
 
 /// Request to make a snapshot the head of its session. Records after it become
 /// orphans; an orphaned snapshot becomes active again. The session then works
@@ -127,12 +127,12 @@ BOOST_DESCRIBE_STRUCT(restore_snapshot_request, (), (target, fence))
 struct list_snapshots_request : store_read {
   list_snapshots_request() = default;
   explicit list_snapshots_request(session_ref session)
-    : of(std::move(session)) {}
+    : session(std::move(session)) {}
 
-  session_ref of;
+  session_ref session;
   /// True if orphaned records are to be included.
   bool with_orphans = false;
-  detail_level wanted = detail_level::record;
+  detail_level detail = detail_level::record;
   /// Sequence number after which the page begins.
   std::uint64_t after = 0;
   /// Maximum length of the page, clamped to the range from 1 to `max_page`.
@@ -140,7 +140,7 @@ struct list_snapshots_request : store_read {
 };
 
 BOOST_DESCRIBE_STRUCT(list_snapshots_request, (),
-                      (of, with_orphans, wanted, after, limit))
+                      (session, with_orphans, detail, after, limit))
 
 /// Request to change the labels of a snapshot. Labels are first removed, then
 /// added. `invalid_argument` for a label that is empty or longer than
