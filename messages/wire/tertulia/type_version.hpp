@@ -34,7 +34,7 @@ inline constexpr std::size_t max_type_name = 128;
 ///   "app.memo", 2};
 /// ```
 ///
-/// The default is no name, and version 1.
+/// The default is an empty name and version 1.
 ///
 /// @design docs/sessions.md#states-that-evolve.
 template <class T>

@@ -198,8 +198,8 @@ public:
   [[nodiscard]] std::vector<action_activity> activity() const;
 
   /// Returns numbers of the front desk and, summed up, of the stores of all
-  /// registered actions. A store on another node, or one that is none of this
-  /// library, has none.
+  /// registered actions. A store on another node, or one that is not made by
+  /// this library, is left out.
   /// Include <tertulia/activity.hpp> to use them.
   /// @threads from any thread.
   [[nodiscard]] std::vector<shared_actor_activity> shared_activity() const;
