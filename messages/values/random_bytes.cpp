@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 #include <pthread.h>
@@ -52,6 +53,15 @@ private:
 void random_bytes(std::span<std::uint8_t> to) {
   thread_local pool random;
   random.take(to);
+}
+
+double random_fraction() {
+  std::array<std::uint8_t, sizeof(std::uint64_t)> bytes{};
+  random_bytes(bytes);
+  std::uint64_t number = 0;
+  std::memcpy(&number, bytes.data(), bytes.size());
+  // A double has 53 bits: more would round up to 1.
+  return static_cast<double>(number >> 11u) * 0x1p-53;
 }
 
 } // namespace tertulia::detail

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include <tertulia/detail/random_bytes.hpp>
 #include <tertulia/detail/text.hpp>
 #include <tertulia/http_stream.hpp>
 
 #include <algorithm>
-#include <random>
 
 #include "event_parser.hpp"
 #include "retry_policy.hpp"
@@ -67,11 +67,6 @@ private:
   caf::timespan within_;
   std::uint64_t id_ = 0;
 };
-
-double random_fraction() {
-  std::random_device source;
-  return std::uniform_real_distribution<>{0, 1}(source);
-}
 
 bool has_field(const http_fields& all, std::string_view lowered_name) {
   return std::any_of(all.begin(), all.end(), [=](const auto& x) {
@@ -176,7 +171,7 @@ http_stream::impl::open(std::shared_ptr<const http_request> request) {
       failure = x;
     }
     const auto pause
-      = http::pause_before(retry, asked, random_fraction(), options());
+      = http::pause_before(retry, asked, detail::random_fraction(), options());
     if (!pause || *pause >= left())
       throw *failure;
     co_await ctx.sleep(*pause);

@@ -15,4 +15,11 @@ namespace tertulia::detail {
 /// @threads any.
 void random_bytes(std::span<std::uint8_t> to);
 
+/// Returns a random number in [0, 1), such as the part of a pause that differs
+/// from client to client.
+///
+/// @errors  as `random_bytes`.
+/// @threads any.
+[[nodiscard]] double random_fraction();
+
 } // namespace tertulia::detail

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/detail/random_bytes.hpp>
 #include <tertulia/detail/timer.hpp>
 #include <tertulia/reconnect.hpp>
 
@@ -10,7 +11,6 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
-#include <random>
 
 namespace tertulia::detail {
 
@@ -26,14 +26,14 @@ public:
   /// @param begin from which the patience of the policy counts.
   backoff(const reconnect_policy& policy, time_point begin)
     : pause_(policy.first_pause), longest_(policy.longest_pause),
-      until_(later(begin, policy.patience)), random_(std::random_device{}()) {}
+      until_(later(begin, policy.patience)) {}
 
   /// Returns the next pause; empty if the patience ends before it.
   [[nodiscard]] std::optional<caf::timespan> next(time_point now) {
     if (pause_ > until_ - now)
       return std::nullopt;
-    std::uniform_int_distribution<int> part{50, 100}; // per cent
-    const auto result = pause_ * part(random_) / 100;
+    const auto per_cent = 50 + static_cast<int>(51 * random_fraction());
+    const auto result = pause_ * per_cent / 100;
     pause_ = std::min(pause_ * 2, longest_);
     return result;
   }
@@ -42,7 +42,6 @@ private:
   caf::timespan pause_;
   caf::timespan longest_;
   time_point until_;
-  std::minstd_rand random_;
 };
 
 } // namespace tertulia::detail
