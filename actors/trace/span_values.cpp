@@ -16,10 +16,7 @@ void span_values::put(span& to, std::string_view attribute,
     text = to_json_text(value);
   }
   if (text.size() > max_) {
-    auto end = max_;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0u) == 0x80u)
-      --end; // inside a character
-    text.resize(end);
+    text.resize(first_bytes(text, max_).size());
     text += "…";
   }
   to.set_attribute(attribute, text);

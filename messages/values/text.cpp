@@ -65,6 +65,15 @@ std::string_view first_characters(std::string_view text,
   return text.substr(0, static_cast<std::size_t>(end - text.begin()));
 }
 
+std::string_view first_bytes(std::string_view text,
+                             std::size_t limit) noexcept {
+  if (text.size() <= limit)
+    return text;
+  while (limit > 0 && !begins_character(text[limit]))
+    --limit;
+  return text.substr(0, limit);
+}
+
 std::size_t count_characters(std::string_view text) noexcept {
   return static_cast<std::size_t>(
     std::count_if(text.begin(), text.end(), begins_character));

@@ -31,9 +31,9 @@ std::string in_words(std::string_view name) {
     }
     if (std::isupper(c) != 0 && !result.empty() && result.back() != ' ')
       result += ' ';
-    result += static_cast<char>(std::tolower(c));
+    result += x;
   }
-  return result;
+  return lowered(result);
 }
 
 /// Returns the names that users may give a tool, longest first.

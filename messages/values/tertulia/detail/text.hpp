@@ -25,6 +25,12 @@ namespace tertulia::detail {
 [[nodiscard]] std::string_view first_characters(std::string_view text,
                                                 std::size_t count) noexcept;
 
+/// Returns the longest prefix of `text` that has at most `limit` bytes and ends
+/// with a whole character.
+/// @pre `text` is UTF-8.
+[[nodiscard]] std::string_view first_bytes(std::string_view text,
+                                           std::size_t limit) noexcept;
+
 /// Returns the number of characters.
 /// @pre `text` is UTF-8.
 [[nodiscard]] std::size_t count_characters(std::string_view text) noexcept;
