@@ -27,6 +27,7 @@ namespace tertulia {
 
 /// Context of a snapshot callback, independent of the type of the state.
 ///
+/// @threads  only on the actor of the session, during the call.
 /// @lifetime valid during the call only.
 class snapshot_context_base {
 public:
@@ -66,7 +67,11 @@ private:
   const detail::snapshot_moment* moment_;
 };
 
-/// Context of the snapshot callback of an agent. docs/genkit.md 000 §1.3.
+/// Context of the snapshot callback of an agent.
+///
+/// @threads  as `snapshot_context_base`.
+/// @lifetime as `snapshot_context_base`.
+/// @design   docs/genkit.md 000 §1.3.
 template <class State>
 class snapshot_context : public snapshot_context_base {
 public:
@@ -89,6 +94,8 @@ public:
 };
 
 /// Callback that makes a snapshot at every event.
+///
+/// @threads all members.
 struct snapshot_always {
   bool operator()(const snapshot_context_base&) const noexcept {
     return true;
@@ -96,6 +103,8 @@ struct snapshot_always {
 };
 
 /// Callback that never makes a snapshot: the default of agents and chat agents.
+///
+/// @threads all members.
 struct snapshot_never {
   bool operator()(const snapshot_context_base&) const noexcept {
     return false;
@@ -103,6 +112,8 @@ struct snapshot_never {
 };
 
 /// Callback that makes a snapshot at the given events.
+///
+/// @threads calls from any thread: they change nothing.
 class snapshot_on {
 public:
   snapshot_on(std::initializer_list<snapshot_event> events) : events_(events) {}
@@ -120,6 +131,8 @@ private:
 
 /// Callback that makes a snapshot at the given events if the state has changed
 /// since the last one.
+///
+/// @threads calls from any thread: they change nothing.
 class snapshot_on_change {
 public:
   snapshot_on_change(std::initializer_list<snapshot_event> events)
@@ -136,6 +149,8 @@ private:
 namespace ai {
 
 /// View of the state of a conversation; nothing is copied.
+///
+/// @threads  only on the actor of the session, during the call.
 /// @lifetime valid during the call of a snapshot callback only.
 template <class Custom>
 class state_view {
@@ -161,7 +176,10 @@ private:
 };
 
 /// Context of the snapshot callback of a chat agent or a session flow.
-/// @design docs/genkit.md 003 §3.1, 004 §3.
+///
+/// @threads  as `snapshot_context_base`.
+/// @lifetime as `snapshot_context_base`.
+/// @design   docs/genkit.md 003 §3.1, 004 §3.
 template <class Custom>
 class snapshot_context : public snapshot_context_base {
 public:

@@ -48,6 +48,8 @@ void add_network_to(caf::actor_system_config& cfg, transport choice);
 /// rt.publish(4711);
 /// ```
 ///
+/// @threads  one at a time, until the actor system is made; then no member may
+///           change.
 /// @lifetime must outlive its actor system.
 class config : public caf::actor_system_config {
 public:

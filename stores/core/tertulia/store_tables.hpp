@@ -25,6 +25,8 @@ namespace tertulia {
 
 /// Error of an engine after which a write may be half done, so that the
 /// transaction has to be rolled back.
+///
+/// @threads a value.
 class engine_error : public status_error {
 public:
   using status_error::status_error;

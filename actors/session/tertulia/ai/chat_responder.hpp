@@ -10,7 +10,10 @@
 namespace tertulia::ai {
 
 /// Output stream of the body of a chat agent, which ends its turns itself.
-/// @design docs/genkit.md 003 §1.5.
+///
+/// @threads  as `flow_responder`.
+/// @lifetime as `flow_responder`.
+/// @design   docs/genkit.md 003 §1.5.
 template <class Status>
 class chat_responder : public flow_responder<Status> {
 public:

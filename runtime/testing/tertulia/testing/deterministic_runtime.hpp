@@ -21,6 +21,9 @@ namespace tertulia::testing {
 
 /// Configuration of an actor system whose actors run only when they are told
 /// to, on the thread that tells them, with a clock that stands still.
+///
+/// @threads  as `config`.
+/// @lifetime as `config`.
 class deterministic_config : public config {
 public:
   deterministic_config() {
