@@ -57,7 +57,7 @@ program_address tool::address() const {
 
 store_access& tool::connect() {
   if (!options_.store.empty())
-    reject_usage("--store and --connect say two things");
+    reject_usage("--store and --connect exclude each other");
   return store_.emplace(address(), parse_duration("--wait", options_.wait));
 }
 

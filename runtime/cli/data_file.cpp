@@ -23,7 +23,7 @@ std::filesystem::path data_home() {
       return place;
   const char* home = std::getenv("HOME");
   if (home == nullptr || !std::filesystem::path{home}.is_absolute())
-    reject_usage("neither XDG_DATA_HOME nor HOME says where to keep things",
+    reject_usage("neither XDG_DATA_HOME nor HOME is an absolute path",
                  other_place);
   return std::filesystem::path{home} / ".local" / "share";
 }
@@ -38,7 +38,7 @@ std::filesystem::path data_file(const std::string& name) {
     fs::permissions(folder, fs::perms::owner_all, reason);
   if (reason)
     throw failure{status_error{errc::permission_denied,
-                               "cannot make the folder " + folder.string()
+                               "cannot create the folder " + folder.string()
                                  + ": " + reason.message()},
                   other_place};
   return folder / name;

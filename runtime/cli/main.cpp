@@ -29,17 +29,17 @@ namespace tertulia::tool {
 
 namespace {
 
-constexpr const char* examples = R"(Which store:
+constexpr const char* examples = R"(Store:
   --store FILE, before or after the command, or the environment variable
-  TERTULIA_STORE. Without them "chat" and "agents" have one of their own. One
-  process at a time can have a store. To work on the store of a program that
-  runs: --connect HOST:PORT --certificate DIR/NAME.
+  TERTULIA_STORE. Without them "chat", "serve" and "agents run" use a file of
+  their own. One process at a time can have a store. For the store of a running
+  program: --connect HOST:PORT --certificate DIR/NAME.
 
-How things are named:
-  a session   by its id; with --agent if several agents have one of that id
-  a snapshot  SESSION@SEQUENCE, as s1@3; SESSION for its head; an id, or 4 or
+Names:
+  a session   its id; add --agent if several agents have one of that id
+  a snapshot  SESSION@SEQUENCE, as s1@3; SESSION for its head; its id, or 4 or
               more characters that only one id begins with
-  What is ambiguous is refused, with a list of what could be meant.
+  An ambiguous name is refused with a list of the candidates.
 
 Examples:
   tertulia chat
@@ -54,12 +54,12 @@ Examples:
   tertulia --connect 127.0.0.1:4711 --certificate ca/client runs list
 
 For programs:
-  --json prints one JSON document, or one a line where things are listed
-  ("sessions list", "snapshots list") or said ("chat", "agents run"); errors
-  are {"error":{"code":...}} on standard error.
+  --json prints one JSON document, or one per line for lists ("sessions list",
+  "snapshots list") and conversations ("chat", "agents run"); errors are
+  {"error":{"code":...}} on standard error.
 
 Exit codes:
-  0 fine                       4 damage found, in the store or a file
+  0 success                    4 damage found, in the store or a file
   1 the tool or store failed   5 another process has the store
   2 wrong usage, or ambiguous  130 interrupted (143 by SIGTERM, 129 by SIGHUP)
   3 not found)";
@@ -72,13 +72,14 @@ void add_common(CLI::App& x, common_options& o) {
     ->type_name("FILE")
     ->group(group);
   x.add_option("--connect", o.connect,
-               "Work on the conversations of a running program instead of a "
-               "file: its address, and an agent there if it has several stores")
+               "Address of a running program to work on instead of a file, "
+               "with the key of an agent if it has several stores")
     ->type_name("HOST:PORT[/KEY]")
     ->group(group);
-  x.add_option("--certificate", o.certificate,
-               "Certificate by which to connect, from \"tertulia pki issue DIR "
-               "NAME\"")
+  x.add_option(
+     "--certificate", o.certificate,
+     "Certificate for the connection, made by \"tertulia pki issue DIR "
+     "NAME\"")
     ->type_name("DIR/NAME")
     ->group(group);
   x.add_flag("--plain", o.plain,
@@ -86,8 +87,8 @@ void add_common(CLI::App& x, common_options& o) {
     ->group(group);
   x.add_flag("--json", o.json, "Print JSON, for programs")->group(group);
   x.add_option("--wait", o.wait,
-               "How long to wait for another process that has the store, or "
-               "for the running program")
+               "Longest wait for another process that has the store, or for "
+               "the running program")
     ->type_name("TIME")
     ->default_str("2s")
     ->group(group);
@@ -100,8 +101,8 @@ void build(CLI::App& root, common_options& common, command& chosen) {
   root.require_subcommand(1);
   root.set_version_flag("--version", "tertulia " TERTULIA_VERSION,
                         "Print the version");
-  root.footer("\"tertulia --help\" tells how things are named, and the exit "
-              "codes.");
+  root.footer("\"tertulia --help\" explains the names of sessions and "
+              "snapshots, and the exit codes.");
 
   add_chat(root, chosen);
   add_agents(root, chosen);
@@ -110,14 +111,14 @@ void build(CLI::App& root, common_options& common, command& chosen) {
 #endif
 
   auto& sessions = *root.add_subcommand(
-    "sessions", "Conversations: list, look at, change, move between stores");
+    "sessions", "Conversations: list, show, change, move between stores");
   sessions.require_subcommand(1);
   add_session_views(sessions, chosen);
   add_session_changes(sessions, chosen);
   add_session_files(sessions, chosen);
 
   auto& snapshots = *root.add_subcommand(
-    "snapshots", "What sessions were like: look at, compare, go back, prune");
+    "snapshots", "Snapshots of sessions: list, compare, label, restore, prune");
   snapshots.require_subcommand(1);
   add_snapshot_views(snapshots, chosen);
   add_snapshot_diff(snapshots, chosen);
@@ -125,7 +126,7 @@ void build(CLI::App& root, common_options& common, command& chosen) {
   add_snapshot_prune(snapshots, chosen);
 
   auto& runs = *root.add_subcommand(
-    "runs", "Kept runs of conversations: list, look at, abort");
+    "runs", "Kept runs of conversations: list, show, abort, attach");
   runs.require_subcommand(1);
   add_runs(runs, chosen);
 
@@ -169,8 +170,8 @@ std::atomic<bool> as_json;
 exit_code run(int argc, const char* const* argv) {
   common_options common;
   command chosen;
-  CLI::App root{"Talks to an agent that remembers; looks into the file of a "
-                "store, and looks\nafter it.",
+  CLI::App root{"Talks to an agent that remembers; inspects and maintains the "
+                "file of a store.",
                 "tertulia"};
   build(root, common, chosen);
   tool t{common};

@@ -35,7 +35,7 @@ void expect_clocks() {
       continue;
     throw failure{status_error{errc::failed_precondition,
                                "the clock of this machine is beyond April "
-                               "2261, the last time that can be told"},
+                               "2261, the last time that can be represented"},
                   "Set the clock."};
   }
 }
@@ -64,7 +64,7 @@ void expect_threads() {
     enough.set_value();
     throw failure{status_error{
       errc::resource_exhausted,
-      std::string{"there is no room for the threads that this takes: "}
+      std::string{"the threads that this needs cannot be started: "}
         + x.what()}};
   }
   enough.set_value();

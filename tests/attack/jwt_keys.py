@@ -33,7 +33,7 @@ BROKEN = [
 ]
 
 # Last line of the log about a file that is refused.
-GOES_ON = "The server goes on with what it had before."
+GOES_ON = "The server continues with what it read before."
 
 
 def start(program, folder):

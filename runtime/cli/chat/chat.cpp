@@ -92,7 +92,7 @@ void chat::print_answer(const turn_reader& hear,
       // The terminal has echoed ^C, and the cursor is behind it.
       tell(std::string{tool_.out().is_terminal() ? "\n" : ""}
            + (answer.has_snapshot()
-                ? "Cancelled; what its tools have done is kept."
+                ? "Cancelled: the results of its tools are kept."
                 : "Cancelled: the conversation is as it was before."));
       return;
     }
@@ -110,7 +110,7 @@ void chat::watch() {
   try {
     auto listener = agent_.flow().stream_bidi(with_session_id{session().id},
                                               with_attach{}, as_listener{});
-    tell("Watching; Ctrl-C leaves.");
+    tell("Listening; Ctrl-C quits.");
     for (auto is_over = false; !is_over;) {
       chat_answer answer{tool_, manner_};
       auto has_chunks = false;
@@ -130,7 +130,7 @@ void chat::watch() {
       throw;
     throw failure{status_error{errc::not_found,
                                "nothing is under way in this conversation"},
-                  "\"tertulia sessions show\" shows what was said in it."};
+                  "\"tertulia sessions show\" prints its messages."};
   }
 }
 
@@ -200,8 +200,8 @@ void chat::look_for_questions() {
   } catch (const status_error& x) {
     if (x.code() != errc::data_loss)
       throw;
-    throw failure{x, "/restore ID goes back to a snapshot that is whole, /new "
-                     "begins another conversation."};
+    throw failure{x, "/restore ID goes back to an undamaged snapshot, /new "
+                     "starts a new conversation."};
   }
   if (log && !log->empty() && log->back().role == ai::role::model)
     questions_ = ai::interrupts_in(log->back().content);

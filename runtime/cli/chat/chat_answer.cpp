@@ -84,11 +84,11 @@ void chat_answer::end_turn(const session_id& session,
   in_line_ = in_line_ || text_.empty();
   end();
   if (reason == ai::finish_reason::length)
-    note("The answer ends here because it may be no longer.");
+    note("The answer was cut off at its maximum length.");
   else if (reason == ai::finish_reason::blocked)
-    note("The model, or its server, has refused to say more.");
+    note("The model or its server refused to continue.");
   else if (text_.empty())
-    note("The model has said nothing.");
+    note("The answer is empty.");
 }
 
 void chat_answer::print_json(const session_id& session,

@@ -33,13 +33,14 @@ std::string chat_word(const chat_words& x, std::size_t i) {
 
 void begin_session(chat& x, const chat_words&) {
   x.begin();
-  x.tell("A new conversation. The one before is kept: /sessions lists all.");
+  x.tell("This is a new conversation. The previous one is kept: /sessions "
+         "lists all.");
 }
 
 void show_tools(chat& x, const chat_words&) {
   table rows{x.environment().out(),
              {{"TOOL", column_kind::fixed},
-              {"WHAT IT DOES", column_kind::text}}};
+              {"DESCRIPTION", column_kind::text}}};
   for (const auto& y : x.agent().tools()) {
     const auto& info = y.info();
     if (x.environment().as_json())
@@ -57,13 +58,13 @@ void show_or_choose_model(chat& x, const chat_words& arguments) {
   auto& models = *x.agent().models();
   if (!arguments.empty()) {
     models.choose(arguments[0]);
-    x.tell("Answers come from " + shown(models.name()) + " now.");
+    x.tell(shown(models.name()) + " answers from now on.");
     return;
   }
   table rows{x.environment().out(),
              {{"", column_kind::fixed},
               {"MODEL", column_kind::fixed},
-              {"WHAT IT IS", column_kind::text}}};
+              {"DESCRIPTION", column_kind::text}}};
   const auto chosen = models.name().substr(0, models.name().find(':'));
   for (const auto& y : model_kinds()) {
     const auto answers = chosen == y.name;
@@ -87,27 +88,29 @@ void quit(chat& x, const chat_words&) {
 }
 
 constexpr std::array<chat_command, 12> chat_commands{{
-  {"/snapshots", "", "what was said, as a tree; x is orphaned, * is here", 0, 0,
-   [](chat& x, const chat_words&) { chat_show_snapshots(x); }},
-  {"/restore", "ID", "go back to a snapshot; what came after is orphaned", 1, 1,
-   [](chat& x, const chat_words& y) { chat_restore(x, y[0]); }},
-  {"/branch", "[ID]", "go on from a snapshot in a copy of the conversation", 0,
-   1, [](chat& x, const chat_words& y) { chat_branch(x, chat_word(y, 0)); }},
-  {"/diff", "A [B]", "what differs between two snapshots; B: this one", 1, 2,
+  {"/snapshots", "", "print the conversation as a tree: * current, x orphaned",
+   0, 0, [](chat& x, const chat_words&) { chat_show_snapshots(x); }},
+  {"/restore", "ID", "go back to a snapshot; later snapshots are orphaned", 1,
+   1, [](chat& x, const chat_words& y) { chat_restore(x, y[0]); }},
+  {"/branch", "[ID]", "continue from a snapshot in a copy of the conversation",
+   0, 1, [](chat& x, const chat_words& y) { chat_branch(x, chat_word(y, 0)); }},
+  {"/diff", "A [B]", "compare two snapshots; B is the current one by default",
+   1, 2,
    [](chat& x, const chat_words& y) { chat_diff(x, y[0], chat_word(y, 1)); }},
-  {"/session", "", "which conversation this is, and where it is kept", 0, 0,
+  {"/session", "", "print this conversation and where it is stored", 0, 0,
    [](chat& x, const chat_words&) { chat_show_session(x); }},
-  {"/sessions", "", "all conversations", 0, 0,
+  {"/sessions", "", "list all conversations", 0, 0,
    [](chat& x, const chat_words&) { chat_show_sessions(x); }},
-  {"/new", "", "begin another conversation", 0, 0, begin_session},
-  {"/resume", "ID", "go on with another conversation", 1, 1,
+  {"/new", "", "start a new conversation", 0, 0, begin_session},
+  {"/resume", "ID", "continue another conversation", 1, 1,
    [](chat& x, const chat_words& y) { chat_resume(x, y[0]); }},
-  {"/tools", "", "what the model may ask for: \"use the dice tool\"", 0, 0,
+  {"/tools", "",
+   "list the tools of the model; to use one: \"use the dice tool\"", 0, 0,
    show_tools},
-  {"/model", "[NAME]", "which models there are; have another one answer", 0, 1,
+  {"/model", "[NAME]", "list the models, or choose the one that answers", 0, 1,
    show_or_choose_model},
-  {"/help", "", "this list", 0, 0, show_help},
-  {"/quit", "", "leave; so does Ctrl-D", 0, 0, quit},
+  {"/help", "", "print this list", 0, 0, show_help},
+  {"/quit", "", "quit, as Ctrl-D does", 0, 0, quit},
 }};
 
 chat_words words_of(const std::string& line) {
@@ -148,7 +151,7 @@ std::string chat_command_help() {
     result += "  " + usage + x.help + '\n';
   }
   result += "An ID is a number of /snapshots, or the beginning of an id.\n"
-            "What begins with // is said with one /.";
+            "Start a line with // to send a leading slash.";
   return result;
 }
 
@@ -161,8 +164,8 @@ void run_chat_command(chat& x, const std::string& line) {
                    [&](const chat_command& y) { return name == y.name; });
   if (found == chat_commands.end())
     reject_usage("there is no command " + shown(name),
-                 "/help lists what there is. To say something that begins with "
-                 "a slash, begin it with two.");
+                 "/help lists the commands. Start a line with // to send a "
+                 "leading slash.");
   if (words.size() < found->min_arguments
       || words.size() > found->max_arguments)
     reject_usage(std::string{"usage: "} + usage_of(*found));

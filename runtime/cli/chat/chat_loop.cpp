@@ -71,7 +71,7 @@ public:
           if (++interrupts > 1)
             return exit_code::interrupted;
           if (talkative())
-            remark("Ctrl-C again leaves, as Ctrl-D and /quit do.");
+            remark("Ctrl-C again quits, as Ctrl-D and /quit do.");
           break;
         case line_end::typed:
           interrupts = 0;
@@ -117,11 +117,11 @@ private:
         reader_->remember(x);
     if (!talkative() || options_.watch)
       return;
-    remark("Say something to " + shown(talk.agent().name())
-           + "; /help lists what else there is, Ctrl-D leaves.");
+    remark("Talk to " + shown(talk.agent().name())
+           + "; /help lists the commands, Ctrl-D quits.");
     if (!before.empty())
-      remark("You said last: “" + one_line(before.back())
-             + "”. /new begins another conversation.");
+      remark("Your last message: “" + one_line(before.back())
+             + "”. /new starts a new conversation.");
   }
 
   /// Returns the session that was named. One whose first answer is under way is
@@ -160,9 +160,9 @@ private:
   void enter_damaged(const failure& damage, chat& talk) {
     note(options_.session.empty()
            ? failure{damage.code(), damage.why(),
-                     "This is another conversation. To save what is whole of "
-                     "that one: /resume "
-                       + to_string(talk.session().id) + " and /restore ID."}
+                     "This is a new conversation. To return to an undamaged "
+                     "snapshot of the other one: /resume "
+                       + to_string(talk.session().id) + ", then /restore ID."}
            : damage);
     if (options_.session.empty())
       talk.begin();
@@ -198,12 +198,12 @@ private:
 
 exit_code run_chat(tool& t, const chat_options& o) {
   if (!o.session.empty() && o.begin_new)
-    reject_usage("--new and --session say two things");
+    reject_usage("--new and --session exclude each other");
   if (t.is_connected() && !o.model.empty())
-    reject_usage("--model is not for a running program: that one chooses it");
+    reject_usage(
+      "--model does not apply to a running program, which chooses the model");
   if (!t.is_connected() && o.watch)
-    reject_usage("--watch is for a running program",
-                 "Add --connect HOST:PORT.");
+    reject_usage("--watch needs a running program", "Add --connect HOST:PORT.");
   return chat_loop{t, o}.run();
 }
 
@@ -212,27 +212,27 @@ exit_code run_chat(tool& t, const chat_options& o) {
 void add_chat(CLI::App& root, command& chosen) {
   auto [x, o] = add_command<chat_options>(
     root, chosen, "chat",
-    "Talk to an agent that remembers; from a pipe it answers each line. Goes "
-    "on with the conversation that was changed last",
+    "Talk to an agent that remembers, by default in the conversation that was "
+    "changed last; from a pipe it answers each line",
     run_chat);
   add_value(x, "--model", o.model, "NAME",
-            "Which model answers: " + model_names());
+            "Model that answers: " + model_names());
   add_value(x, "--session", o.session, "SESSION",
-            "Go on with this conversation: its id, or the beginning of it");
-  x.add_flag("--new", o.begin_new, "Begin another conversation");
+            "Conversation to continue: its id, or the beginning of it");
+  x.add_flag("--new", o.begin_new, "Start a new conversation");
   x.add_flag("--watch", o.watch,
-             "Only watch a conversation of a running program, until its run "
-             "has ended");
-  x.add_flag("-q,--quiet", o.quiet, "Print nothing but the answers");
+             "Only listen to a conversation of a running program, until its "
+             "run has ended");
+  x.add_flag("-q,--quiet", o.quiet, "Print the answers only");
   x.footer(
     "Without --store the conversations are in tertulia/chat.db below "
     "$XDG_DATA_HOME,\nor below ~/.local/share.\n\n"
     "With --connect the agent is one of a running program. An answer that "
-    "is under way\nthere goes on without the chat; a chat that is started "
-    "again prints it.\n\n"
+    "is under way\nthere continues without the chat; the next chat prints "
+    "it.\n\n"
     "Ctrl-C cancels the answer that is under way; at the prompt it "
-    "drops the line, and\ntwice in a row it leaves.\n\n"
-    "What can be typed beside text:\n"
+    "drops the line, and\ntwice in a row it quits.\n\n"
+    "Commands at the prompt:\n"
     + chat_command_help());
 }
 

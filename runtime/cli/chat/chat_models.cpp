@@ -19,7 +19,7 @@ namespace {
 ai::model define_eliza(runtime& rt, std::string name,
                        const std::string& variant, caf::timespan pause) {
   if (!variant.empty())
-    reject_usage("there is only one eliza");
+    reject_usage("\"eliza\" has no variants");
   ai::offline_options options;
   options.word_pause = pause;
   return ai::define_offline_model(rt, std::move(name), options);
@@ -29,7 +29,7 @@ ai::model define_at_server(runtime& rt, std::string name,
                            const std::string& variant, caf::timespan) {
   if (variant.empty())
     reject_usage("the server has several models",
-                 "Say which one, as in openai:gpt-4o-mini.");
+                 "Name one, as in openai:gpt-4o-mini.");
   ai::openai_options options;
   options.model = variant;
   return ai::define_openai_model(rt, std::move(name), std::move(options));
@@ -39,11 +39,12 @@ ai::model define_at_server(runtime& rt, std::string name,
 
 const std::vector<model_kind>& model_kinds() {
   static const std::vector<model_kind> result{
-    {"eliza", "Turns what you say into questions; needs no key and no network",
+    {"eliza",
+     "Turns your statements into questions; needs neither a key nor a network",
      define_eliza},
     {"openai",
-     "openai:NAME is at a server with OpenAI's chat completions: at "
-     "OPENAI_BASE_URL, with the key in OPENAI_API_KEY",
+     "openai:NAME is a model of a server that speaks OpenAI's chat "
+     "completions: the one at OPENAI_BASE_URL, with the key in OPENAI_API_KEY",
      define_at_server},
   };
   return result;
@@ -87,7 +88,7 @@ void chat_models::choose(const std::string& name) {
                      [&](const model_kind& x) { return kind_name == x.name; });
     if (kind == kinds.end())
       reject_usage(fmt::format("there is no model \"{}\"", shown(name)),
-                   fmt::format("There is: {}.", model_names()));
+                   fmt::format("Models: {}.", model_names()));
     model = std::make_shared<const ai::model>(kind->define(
       rt_, name,
       colon == std::string::npos ? std::string{} : name.substr(colon + 1),

@@ -18,7 +18,7 @@ namespace tertulia::tool {
 namespace {
 
 constexpr const char* all_sessions
-  = "/sessions in the chat shows which there are.";
+  = "/sessions in the chat lists all conversations.";
 
 } // namespace
 
@@ -110,7 +110,7 @@ void chat_show_sessions(chat& x) {
   }
   rows.print();
   if (all.empty())
-    x.tell("Nothing was said yet.");
+    x.tell("There are no conversations yet.");
 }
 
 void chat_resume(chat& x, const std::string& id) {
@@ -123,7 +123,7 @@ void chat_resume(chat& x, const std::string& id) {
     if (y.code() != errc::data_loss)
       throw; // reported by go_to, with advice for the user
   }
-  x.tell(fmt::format("Going on with {}, {}.", one_line(heading_of(found)),
+  x.tell(fmt::format("Continuing {}, {}.", one_line(heading_of(found)),
                      counted(found.messages, "message")));
   x.go_to(found);
 }

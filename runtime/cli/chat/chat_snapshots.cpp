@@ -110,7 +110,7 @@ snapshot_record find_chat_snapshot(chat& x, const std::string& name) {
   throw failure{status_error{errc::not_found, "there is no snapshot \""
                                                 + shown(name)
                                                 + "\" in this conversation"},
-                "/snapshots shows which there are."};
+                "/snapshots lists all of them."};
 }
 
 } // namespace
@@ -148,7 +148,7 @@ void chat_show_snapshots(chat& x) {
   }
   rows.print();
   if (records.empty())
-    x.tell("There are no snapshots yet: say something.");
+    x.tell("There are no snapshots yet.");
 }
 
 void chat_restore(chat& x, const std::string& name) {
@@ -169,7 +169,7 @@ void chat_branch(chat& x, const std::string& name) {
   const auto info = x.info();
   if (!info)
     throw failure{
-      status_error{errc::not_found, "nothing was said yet in this one"}};
+      status_error{errc::not_found, "this conversation has no snapshot yet"}};
   copy_session_request copy{from, {from.agent, session_id{make_uuid()}}};
   copy.up_to = name.empty() ? info->head : find_chat_snapshot(x, name).sequence;
   x.pause();

@@ -73,12 +73,13 @@ task<json> ask_user(ai::tool_context ctx, question_input x) {
 
 std::vector<ai::tool> define_chat_tools(runtime& rt) {
   std::vector<ai::tool> result;
-  result.push_back(ai::define_tool(
-    rt, "clock", "Says which day and what time it is.", read_clock));
   result.push_back(
-    ai::define_tool(rt, "dice", "Throws a dice of so many sides.", throw_dice));
+    ai::define_tool(rt, "clock", "Returns the date and the time.", read_clock));
   result.push_back(ai::define_tool(
-    rt, "timer", "Waits so many seconds. Nobody else waits meanwhile.",
+    rt, "dice", "Rolls a die with the given number of sides.", throw_dice));
+  result.push_back(ai::define_tool(
+    rt, "timer",
+    "Waits for the given number of seconds without blocking others.",
     run_timer));
   result.push_back(ai::define_tool(
     rt, "ask_user", "Asks the user a question and waits for the answer.",

@@ -17,8 +17,9 @@ void ask_first(const tool& t, const std::string& question, bool yes) {
     return;
   if (t.as_json() || ::isatty(STDIN_FILENO) != 1
       || ::isatty(STDERR_FILENO) != 1)
-    reject_usage("this cannot be taken back and nobody can be asked",
-                 "Add --yes if it is meant.");
+    reject_usage(
+      "this cannot be undone, and without a terminal nobody can confirm it",
+      "Add --yes to confirm it.");
   std::cerr << one_line(question) << " [y/N] " << std::flush;
   std::string answer;
   std::getline(std::cin, answer);

@@ -66,7 +66,7 @@ session_ref session_of_cursor(const std::string& text) {
   if (colon == std::string_view::npos
       || !append_decoded(agent, all.substr(0, colon))
       || !append_decoded(id, all.substr(colon + 1)))
-    reject_usage("--after: \"" + text + "\" is no cursor",
+    reject_usage("--after: \"" + text + "\" is not a cursor",
                  "Use one that \"tertulia sessions list\" has printed.");
   return {std::move(agent), session_id{std::move(id)}};
 }

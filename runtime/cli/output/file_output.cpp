@@ -18,7 +18,7 @@ namespace {
 
 [[noreturn]] void reject_existing(const std::filesystem::path& file) {
   throw failure{status_error{errc::already_exists,
-                             file.string() + " is there already"},
+                             file.string() + " already exists"},
                 "Add --force to replace it."};
 }
 
@@ -39,7 +39,7 @@ std::filesystem::path checked(std::filesystem::path file,
     return file;
   if (kind != std::filesystem::file_type::regular
       && kind != std::filesystem::file_type::none)
-    reject_usage(file.string() + " is no regular file",
+    reject_usage(file.string() + " is not a regular file",
                  "Leave --output out and redirect standard output instead.");
   if (existing == existing_file::is_kept)
     reject_existing(file);

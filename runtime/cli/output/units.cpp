@@ -99,7 +99,7 @@ caf::timespan parse_duration(const std::string& option,
                              const std::string& text) {
   if (const auto result = duration_of(text))
     return *result;
-  reject_usage(option + ": \"" + text + "\" is no duration",
+  reject_usage(option + ": \"" + text + "\" is not a duration",
                "Write it as 90s, 15m, 12h, 30d or 2w.");
 }
 
@@ -111,9 +111,9 @@ caf::timestamp parse_time(const std::string& option, const std::string& text) {
   try {
     return parse_rfc3339(text);
   } catch (const status_error&) {
-    reject_usage(option + ": \"" + text + "\" is no time",
+    reject_usage(option + ": \"" + text + "\" is not a time",
                  "Write it as 2026-11-21, \"2026-11-21 19:04\", "
-                 "2026-11-21T18:04:00Z, or 30d for so long ago.");
+                 "2026-11-21T18:04:00Z, or 30d for 30 days ago.");
   }
 }
 

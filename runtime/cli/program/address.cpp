@@ -52,14 +52,14 @@ program_address read_address(const std::string& text,
     reject_address(text);
   if (certificate.empty()) {
     if (!is_plain)
-      reject_usage("--connect needs a certificate",
-                   "Add --certificate DIR/NAME, as \"tertulia pki issue DIR "
-                   "NAME\" has made it, or --plain for a program on a trusted "
-                   "host that uses plain text.");
+      reject_usage(
+        "--connect needs a certificate",
+        "Add --certificate DIR/NAME, made by \"tertulia pki issue DIR NAME\", "
+        "or --plain for a program on a trusted host that uses plain text.");
     return result;
   }
   if (is_plain)
-    reject_usage("--certificate and --plain say two things");
+    reject_usage("--certificate and --plain exclude each other");
   const std::filesystem::path path{certificate};
   result.folder = path.has_parent_path() ? path.parent_path().string() : ".";
   result.name = path.filename().string();

@@ -52,7 +52,7 @@ bool keeps_sessions(const std::string& key) {
 /// Refuses options of a running program: the agents are those of this one.
 void expect_no_address(const tool& t) {
   if (t.is_connected())
-    reject_usage("\"agents\" is about this program, not about a running one",
+    reject_usage("\"agents\" works on this program, not on a running one",
                  "\"tertulia chat\" talks to the agent of a running program.");
 }
 
@@ -62,7 +62,7 @@ exit_code list_agents(tool& t, const run_options& o) {
     return rt.actions();
   });
   table rows{t.out(),
-             {{"KEY", column_kind::fixed}, {"WHAT IT IS", column_kind::text}}};
+             {{"KEY", column_kind::fixed}, {"DESCRIPTION", column_kind::text}}};
   for (const auto& x : all) {
     if (t.as_json())
       t.out().line(to_json_text(x));
@@ -81,7 +81,7 @@ json read_input(const std::string& what, const std::string& text) {
   } catch (const status_error& failure) {
     reject_usage(what + " cannot be read: " + failure.message() + ": "
                    + cut(one_line(text), 60),
-                 "Mind the quotes of the shell: '{\"sides\":6}' or "
+                 "Write JSON, with quotes for the shell: '{\"sides\":6}' or "
                  "'\"a text\"'.");
   }
 }
@@ -126,12 +126,12 @@ exit_code run_agent(tool& t, const run_options& o) {
   const auto inputs = read_inputs(o.inputs);
   std::optional<json> init;
   if (!o.init.empty())
-    init = read_input("what --init says", o.init);
+    init = read_input("the value of --init", o.init);
   const auto run = [&](const runtime& rt) {
     if (!rt.find_action(o.key))
       throw failure{status_error{errc::not_found,
                                  "there is no action " + shown(o.key)},
-                    "\"tertulia agents list\" shows which there are."};
+                    "\"tertulia agents list\" lists all actions."};
     return run_action(t, rt, o, inputs, init);
   };
   json output;
@@ -151,28 +151,27 @@ exit_code run_agent(tool& t, const run_options& o) {
 
 void add_agents(CLI::App& root, command& chosen) {
   auto& agents = *root.add_subcommand(
-    "agents", "What this program can run: the agent of the chat, its models "
-              "and its tools");
+    "agents",
+    "Actions of this program: the agent of the chat, its models and its tools");
   agents.require_subcommand(1);
-  add_command<run_options>(
-    agents, chosen, "list",
-    "List what can be run, by key; with --json a line for each, with its JSON "
-    "Schemas",
-    list_agents);
-  auto [x, o] = add_command<run_options>(
-    agents, chosen, "run",
-    "Run an action once and print each chunk, and the output last: JSON, one "
-    "line each",
-    run_agent);
-  add_argument(x, "KEY", o.key, "Which action, such as /tool/dice");
+  add_command<run_options>(agents, chosen, "list",
+                           "List the actions by key; with --json one line for "
+                           "each, with its JSON Schemas",
+                           list_agents);
+  auto [x, o]
+    = add_command<run_options>(agents, chosen, "run",
+                               "Run an action once; print each chunk and then "
+                               "the output, as one line of JSON each",
+                               run_agent);
+  add_argument(x, "KEY", o.key, "Key of the action, such as /tool/dice");
   add_value(x, "INPUT", o.inputs, "",
-            "Inputs as JSON; - reads them from standard input, one a line");
+            "Inputs as JSON; - reads them from standard input, one per line");
   add_value(x, "--init", o.init, "JSON",
-            "What it is opened with, as JSON: the input of a tool, the request "
-            "to a model");
+            "Value that opens the action, as JSON: the input of a tool, the "
+            "request to a model");
   add_value(x, "--session", o.session, "SESSION",
-            "Go on with this session; a new one has this id");
-  add_value(x, "--model", o.model, "NAME", "Which model the chat has");
+            "Session to continue; a new one gets this id");
+  add_value(x, "--model", o.model, "NAME", "Model that answers in the chat");
   x.footer("Examples:\n"
            "  tertulia agents run /tool/dice --init '{\"sides\":20}'\n"
            "  tertulia agents run /session-flow/chat --json \\\n"

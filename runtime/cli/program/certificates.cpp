@@ -107,9 +107,10 @@ private:
     const auto result = ::open(
       path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     if (result < 0 && errno == EEXIST)
-      throw failure{
-        status_error{errc::already_exists, path.string() + " is there already"},
-        "Nothing is ever overwritten here; remove it to have another one."};
+      throw failure{status_error{errc::already_exists,
+                                 path.string() + " already exists"},
+                    "No file is ever overwritten here: remove it first to make "
+                    "another one."};
     if (result < 0)
       reject_file(path, errno);
     ::fchmod(result, mode); // independent of the umask
@@ -134,9 +135,9 @@ void expect_own_folder(const fs::path& folder) {
   if (there.st_uid != ::geteuid() || (there.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     throw failure{
       status_error{errc::failed_precondition,
-                   "others than you can write in " + folder.string()},
-      "Whoever can replace an authority is trusted by all nodes: "
-      "take a folder of your own, with mode 700."};
+                   "other users can write to " + folder.string()},
+      "A user who can replace the authority can issue certificates that all "
+      "nodes trust: use a folder of your own with mode 700."};
 }
 
 certificate_files files_of(const fs::path& folder, const std::string& name) {
@@ -181,9 +182,9 @@ bio_ptr open_to_read(const fs::path& file) {
 
 [[noreturn]] void fail_to_read(const fs::path& file) {
   ERR_clear_error();
-  throw failure{status_error{errc::data_loss, file.string()
-                                                + " is damaged, or holds "
-                                                  "something else"}};
+  throw failure{
+    status_error{errc::data_loss,
+                 file.string() + " is damaged, or not a file of this kind"}};
 }
 
 /// Supplies no pass phrase, so that OpenSSL does not prompt for one.
@@ -260,7 +261,7 @@ void check_name(const std::string& name) {
                  "1 to 64 letters, digits, dots, underscores and hyphens, of "
                  "which the first is a letter or a digit.");
   if (name == authority_name)
-    reject_usage("the name \"authority\" is taken");
+    reject_usage("the name \"authority\" is reserved");
 }
 
 } // namespace

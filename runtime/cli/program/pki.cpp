@@ -26,23 +26,22 @@ void print_files(tool& t, const certificate_files& files,
                    {"key", as_utf8(files.key.string())},
                    {"expiresAt", to_rfc3339(end)}},
           "Made " + shown(files.certificate.string()) + " and "
-            + shown(files.key.string()) + ", good until " + local_time(end)
+            + shown(files.key.string()) + ", valid until " + local_time(end)
             + '.');
   if (!t.as_json())
     t.out().line(more);
 }
 
 exit_code init(tool& t, const pki_options& o) {
-  print_files(
-    t, make_authority(o.folder),
-    "Whoever has the key can let in anybody: keep it where certificates are "
-    "issued, and nowhere else.");
+  print_files(t, make_authority(o.folder),
+              "The holder of the key can issue a certificate to anyone: keep "
+              "it where certificates are issued, and nowhere else.");
   return exit_code::fine;
 }
 
 exit_code issue(tool& t, const pki_options& o) {
   print_files(t, issue_certificate(o.folder, o.name),
-              "Its node needs these two and authority.crt.");
+              "The node needs these two files and authority.crt.");
   return exit_code::fine;
 }
 
@@ -50,7 +49,7 @@ exit_code issue(tool& t, const pki_options& o) {
 
 void add_pki(CLI::App& root, command& chosen) {
   auto& pki = *root.add_subcommand(
-    "pki", "Certificates with which nodes let each other in");
+    "pki", "Certificates by which nodes authenticate each other");
   pki.require_subcommand(1);
   constexpr const char* folder = "Folder of the authority";
   {

@@ -88,7 +88,7 @@ exit_code print_runs(tool& t, const run_filter& o) {
     t.out().flush();
   }
   if (found == 0 && !t.as_json())
-    remark("No run is like that.");
+    remark("No run matches.");
   return exit_code::fine;
 }
 
@@ -137,7 +137,7 @@ exit_code abort_run(tool& t, const run_choice& o) {
   store.ask<stored_run>(abort_run_request{target});
   if (before.status != run_status::running
       && before.status != run_status::expired && !t.as_json())
-    remark("The run was over before.");
+    remark("The run had already ended.");
   show_run(t, store.ask<stored_run>(get_run_request{target}));
   t.out().flush();
   return exit_code::fine;
@@ -146,8 +146,9 @@ exit_code abort_run(tool& t, const run_choice& o) {
 /// Prints what a run of a running program says from now on, and its output.
 exit_code attach_run(tool& t, const run_choice& o) {
   if (!t.is_connected())
-    reject_usage("a run is attached to in the program that runs it",
-                 "Add --connect HOST:PORT.");
+    reject_usage(
+      "\"runs attach\" needs the program in which the run takes place",
+      "Add --connect HOST:PORT.");
   auto& store = t.store();
   const run_id id{o.run};
   const auto run = store.ask<stored_run>(get_run_request{run_ref{{}, id}});
@@ -167,7 +168,7 @@ void add_runs(CLI::App& runs, command& chosen) {
   {
     auto [x, o] = add_command<run_filter>(
       runs, chosen, "list",
-      "List runs, the last one first; with --json a line for each", print_runs);
+      "List runs, newest first; with --json one line for each", print_runs);
     add_value(x, "--agent", o.agent, "KEY",
               "Only runs of this agent, such as /agent/chat");
     add_value(x, "--session", o.session, "SESSION",
@@ -180,22 +181,22 @@ void add_runs(CLI::App& runs, command& chosen) {
       {"expired", run_status::expired}};
     add_value(x, "--status", o.status, "STATUS",
               "Only runs of this status: running, completed, failed, aborted, "
-              "or expired, whose process is gone")
+              "or expired (the process is gone)")
       .transform(CLI::CheckedTransformer(names).description(""));
-    add_value(x, "--limit", o.limit, "N", "No more than so many")
+    add_value(x, "--limit", o.limit, "N", "Maximum number of runs")
       .check(CLI::PositiveNumber.description(""));
   }
   {
-    auto [x, o] = add_command<run_choice>(runs, chosen, "show",
-                                          "Show all about a run", print_run);
+    auto [x, o] = add_command<run_choice>(
+      runs, chosen, "show", "Show the details of a run", print_run);
     add_argument(x, "RUN", o.run, "Id of the run");
   }
   {
-    auto [x, o] = add_command<run_choice>(
-      runs, chosen, "abort",
-      "Abort a run; without --connect its process notices it with its next "
-      "heartbeat",
-      abort_run);
+    auto [x, o]
+      = add_command<run_choice>(runs, chosen, "abort",
+                                "Abort a run; without --connect its process "
+                                "notices it at its next heartbeat",
+                                abort_run);
     add_argument(x, "RUN", o.run, "Id of the run");
   }
   {

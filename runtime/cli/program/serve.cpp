@@ -170,8 +170,8 @@ void tell_of_losses(otlp_exporter& traces) {
   if (count.lost + count.dropped == 0)
     return;
   const auto why = traces.last_failure();
-  remark("The collector of traces has not got "
-         + std::to_string(count.lost + count.dropped) + " spans"
+  remark(std::to_string(count.lost + count.dropped)
+         + " spans did not reach the collector of traces"
          + (why.empty() ? "." : ": " + shown(why)));
 }
 
@@ -222,7 +222,7 @@ std::function<void()> add_login(http_server_options& to,
   if (!is_wanted)
     return {};
   if (o.jwt_keys.empty() || o.jwt_issuer.empty() || o.jwt_audience.empty())
-    reject_usage("--jwt-keys, --jwt-issuer and --jwt-audience belong together");
+    reject_usage("--jwt-keys, --jwt-issuer and --jwt-audience need each other");
 #ifdef TERTULIA_HAS_JWT
   jwt_verifier login{
     {.keys = o.jwt_keys, .issuer = o.jwt_issuer, .audience = o.jwt_audience}};
@@ -241,7 +241,7 @@ exit_code serve(tool& t, const serve_options& o) {
   if (!o.metrics_for.empty() && o.tokens.empty() && o.jwt_keys.empty())
     reject_usage("--metrics-for needs --tokens or --jwt-keys");
   if (o.certificate.empty() != o.key.empty())
-    reject_usage("--tls-certificate and --tls-key belong together");
+    reject_usage("--tls-certificate and --tls-key need each other");
   // Before the store is opened, so that a typo does not create it.
   auto options = options_of(o);
   const auto renew_login = add_login(options, o);
@@ -260,12 +260,13 @@ exit_code serve(tool& t, const serve_options& o) {
   print_place(t, web, agent);
   if (!t.as_json() && !o.quiet)
     remark("Serving " + shown(agent.key()) + " of " + shown(store.place())
-           + "; Ctrl-C lets requests end and stops, twice at once.");
+           + "; Ctrl-C lets the requests under way end and stops, a second one "
+             "stops at once.");
   const auto renew = [&](const auto& read) {
     try {
       read();
     } catch (const status_error& x) {
-      report(failure{x, "The server goes on with what it had before."},
+      report(failure{x, "The server continues with what it read before."},
              t.as_json());
     }
   };
@@ -291,9 +292,10 @@ void add_serve(CLI::App& root, command& chosen) {
     serve);
   add_value(x, "--port", o.port, "N", "Port; 0 picks a free one")
     .default_str("8080");
-  add_value(x, "--address", o.address, "IP",
-            "Interface; other than the loopback one it needs --tokens or "
-            "--jwt-keys, and --tls-certificate or --behind-proxy")
+  add_value(
+    x, "--address", o.address, "IP",
+    "Interface to listen on; any but the loopback one needs --tokens or "
+    "--jwt-keys, and --tls-certificate or --behind-proxy")
     .default_str("127.0.0.1");
   add_value(x, "--tokens", o.tokens, "FILE",
             "Bearer tokens of the callers, each on a line: NAME TOKEN. Only "
@@ -308,10 +310,10 @@ void add_serve(CLI::App& root, command& chosen) {
   add_value(x, "--tls-certificate", o.certificate, "FILE",
             "Speak TLS with this certificate (PEM, with those of its issuers); "
             "SIGHUP reads it again");
-  add_value(x, "--tls-key", o.key, "FILE", "Its key (PEM)");
+  add_value(x, "--tls-key", o.key, "FILE", "Key of this certificate (PEM)");
   add_value(x, "--origin", o.origins, "URL",
-            "Also serve pages from there, such as https://example.org; may be "
-            "repeated");
+            "Origin whose pages are served too, such as https://example.org; "
+            "may be repeated");
   add_value(x, "--host", o.hosts, "NAME",
             "A name of this host that pages may use; may be repeated");
   x.add_flag("--sessions", o.sessions,
@@ -321,12 +323,12 @@ void add_serve(CLI::App& root, command& chosen) {
             "The only caller that may read the metrics; needs --tokens or "
             "--jwt-keys");
   add_value(x, "--stop-delay", o.stop_delay, "TIME",
-            "Go on to serve for that long when the program is told to end, "
-            "such as 15s, while GET /readyz answers 503");
+            "Time to serve after the signal to end, such as 15s, while GET "
+            "/readyz answers 503");
   x.add_flag("--behind-proxy", o.behind_proxy,
-             "A proxy in front of the server encrypts");
+             "States that a proxy in front of the server encrypts");
   add_value(x, "--model", o.model, "NAME",
-            "Which model answers: " + model_names());
+            "Model that answers: " + model_names());
   x.add_flag("-q,--quiet", o.quiet, "Log nothing");
   x.footer("Example:\n"
            "  tertulia serve --port 8080 &\n"

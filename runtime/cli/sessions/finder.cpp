@@ -159,7 +159,7 @@ session_info finder::session(const std::string& id) {
                    "there is no session " + quoted(id)
                      + (agent_.empty() ? "" : " of " + shown(agent_)),
                    text_of(document::object({{"session", id}}))},
-      "\"tertulia sessions list\" shows which there are."};
+      "\"tertulia sessions list\" lists all sessions."};
   std::vector<std::string> names;
   auto details = document::array();
   for (const auto& x : found) {
@@ -167,7 +167,7 @@ session_info finder::session(const std::string& id) {
     details.push_back({{"agent", x.agent}, {"session", x.id.str()}});
   }
   reject_ambiguous("several agents have a session " + quoted(id),
-                   "Say which is meant:", names, details);
+                   "Name one:", names, details);
 }
 
 snapshot_record finder::snapshot(const std::string& name,
@@ -184,8 +184,8 @@ snapshot_record finder::snapshot(const std::string& name,
   if (found.size() == 1)
     return std::move(found.front());
   if (found.empty()) {
-    auto advice = std::string{"\"tertulia snapshots list SESSION\" shows which "
-                              "there are."};
+    auto advice = std::string{
+      "\"tertulia snapshots list SESSION\" lists those of a session."};
     if (name.size() < shortest_prefix)
       advice += " The beginning of an id needs 4 characters.";
     throw failure{
@@ -207,7 +207,7 @@ snapshot_record finder::snapshot(const std::string& name,
   }
   reject_ambiguous(
     "several snapshots could be meant by " + quoted(name),
-    "Name one as SESSION@SEQUENCE, with --agent if need be:", names, details);
+    "Name one as SESSION@SEQUENCE, if necessary with --agent:", names, details);
 }
 
 snapshot_record finder::read(const snapshot_ref& x) {
@@ -305,9 +305,9 @@ void finder::report_damages(bool is_found, const std::string& absence) const {
   if (!is_found)
     throw failure{status_error{errc::data_loss, absence + " that can be read: "
                                                   + summary_of(damages_)},
-                  "\"tertulia verify\" looks for more of it."};
+                  "\"tertulia verify\" looks for more damage."};
   if (!tool_.as_json())
-    remark("What is damaged was not looked at: " + summary_of(damages_) + '.');
+    remark("Damaged snapshots were skipped: " + summary_of(damages_) + '.');
 }
 
 session_info find_session(tool& t, const session_choice& x) {

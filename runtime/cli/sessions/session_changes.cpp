@@ -23,8 +23,8 @@ session_info ask_to_erase(tool& t, const delete_options& o) {
   try {
     auto info = find_session(t, o);
     ask_first(t,
-              fmt::format("Erase {} with {} and {} for good?", name_of(info),
-                          counted(info.records, "snapshot"),
+              fmt::format("Delete {} with {} and {} permanently?",
+                          name_of(info), counted(info.records, "snapshot"),
                           counted(info.messages, "message")),
               o.yes);
     return info;
@@ -35,9 +35,9 @@ session_info ask_to_erase(tool& t, const delete_options& o) {
   session_info info;
   info.agent = o.agent;
   info.id = session_id{o.session};
-  ask_first(t,
-            fmt::format("Erase {}, which is damaged, for good?", name_of(info)),
-            o.yes);
+  ask_first(
+    t, fmt::format("Delete {}, which is damaged, permanently?", name_of(info)),
+    o.yes);
   return info;
 }
 
@@ -49,7 +49,7 @@ exit_code erase(tool& t, const delete_options& o) {
                    {"session", info.id.str()},
                    {"records", gone.records},
                    {"states", gone.states}},
-          fmt::format("Erased {} with {}.", name_of(info),
+          fmt::format("Deleted {} with {}.", name_of(info),
                       counted(gone.records, "snapshot")));
   return exit_code::fine;
 }
@@ -95,16 +95,16 @@ void add_session_changes(CLI::App& sessions, command& chosen) {
   {
     auto [x, o] = add_command<delete_options>(
       sessions, chosen, "delete",
-      "Erase a session with all its snapshots, for good", erase);
+      "Delete a session with all its snapshots permanently", erase);
     add_session(x, o);
     x.add_flag("-y,--yes", o.yes, "Do not ask");
   }
   {
-    auto [x, o] = add_command<fork_options>(
-      sessions, chosen, "fork",
-      "Copy a session, as a whole or up to a snapshot; each of the two goes on "
-      "by itself",
-      fork);
+    auto [x, o]
+      = add_command<fork_options>(sessions, chosen, "fork",
+                                  "Copy a session, as a whole or up to a "
+                                  "snapshot; both continue independently",
+                                  fork);
     add_session(x, o);
     add_argument(x, "NEW", o.name, "Id of the copy");
     add_value(x, "--at", o.at, "SNAPSHOT",

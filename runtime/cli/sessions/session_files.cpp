@@ -131,23 +131,22 @@ void add_session_files(CLI::App& sessions, command& chosen) {
   {
     auto [x, o]
       = add_command<export_options>(sessions, chosen, "export",
-                                    "Write a session into a file of JSON lines",
+                                    "Write a session to a file of JSON lines",
                                     write_out);
     add_session(x, o);
     add_value(x, "-o,--output", o.file, "FILE",
-              "Where to; standard output if it is left out");
-    x.add_flag("-f,--force", o.force, "Replace a file that is there already");
+              "File to write; standard output by default");
+    x.add_flag("-f,--force", o.force, "Replace an existing file");
   }
   {
-    auto [x, o] = add_command<import_options>(
-      sessions, chosen, "import",
-      "Make a session of an exported file; makes the store, too, if there is "
-      "none",
-      read_in);
-    add_argument(x, "FILE", o.file,
-                 "What \"sessions export\" has written; - for standard input");
+    auto [x, o]
+      = add_command<import_options>(sessions, chosen, "import",
+                                    "Read an exported session into the store, "
+                                    "which is created if it does not exist",
+                                    read_in);
+    add_argument(x, "FILE", o.file, "Exported session; - for standard input");
     add_value(x, "--as", o.as, "ID", "Another id for the session");
-    add_value(x, "--agent", o.agent, "KEY", "Another agent for it");
+    add_value(x, "--agent", o.agent, "KEY", "Another agent for the session");
   }
 }
 

@@ -86,7 +86,7 @@ exit_code print_sessions(tool& t, const list_options& o) {
   rows.print();
   if (!t.as_json() && !o.only_ids) {
     if (shown_so_far == 0)
-      remark("No session is like that.");
+      remark("No session matches.");
     else if (more)
       remark("There are more: add --after '" + cursor_of(last) + "'.");
   }
@@ -241,7 +241,7 @@ exit_code print_session(tool& t, const show_options& o) {
   } catch (const status_error& x) {
     if (x.code() != errc::data_loss)
       throw;
-    damage.emplace(x, "\"tertulia verify\" looks for more of it.");
+    damage.emplace(x, "\"tertulia verify\" looks for more damage.");
   }
   const auto size = content ? content->messages().size() : 0;
   const auto first = size - std::min<std::uint64_t>(size, o.messages);
@@ -262,29 +262,31 @@ void add_session_views(CLI::App& sessions, command& chosen) {
   {
     auto [x, o] = add_command<list_options>(
       sessions, chosen, "list",
-      "List sessions, by agent and id; with --json a line for each",
+      "List sessions, by agent and id; with --json one line for each",
       print_sessions);
     add_agent(x, o.agent);
     add_value(x, "--label", o.label, "LABEL",
               "Only sessions with a snapshot of this label");
-    add_value(x, "--since", o.since, "TIME",
-              "Only what changed at this time or after it: 2026-11-21, "
-              "\"2026-11-21 19:04\" (local time), RFC 3339, or 7d for so long "
-              "ago");
+    add_value(
+      x, "--since", o.since, "TIME",
+      "Only sessions that changed at this time or later: 2026-11-21, "
+      "\"2026-11-21 19:04\" (local time), RFC 3339, or 7d for 7 days ago");
     add_value(x, "--until", o.until, "TIME",
-              "Only what changed before this time");
-    add_value(x, "--limit", o.limit, "N", "No more than so many")
+              "Only sessions that changed before this time");
+    add_value(x, "--limit", o.limit, "N", "Maximum number of sessions")
       .check(CLI::PositiveNumber.description(""));
-    add_value(x, "--after", o.after, "CURSOR",
-              "Go on behind a session: the cursor that was printed");
+    add_value(
+      x, "--after", o.after, "CURSOR",
+      "Continue after this cursor, which the previous page has printed");
     x.add_flag("-q,--quiet", o.only_ids, "Print ids only");
   }
   {
     auto [x, o] = add_command<show_options>(
       sessions, chosen, "show",
-      "Show all about a session, and its last messages", print_session);
+      "Show the details of a session and its last messages", print_session);
     add_session(x, o);
-    add_value(x, "--messages", o.messages, "N", "How many of the last messages")
+    add_value(x, "--messages", o.messages, "N",
+              "Number of messages to print, from the end")
       .capture_default_str();
   }
 }

@@ -29,7 +29,7 @@ struct label_options : snapshot_choice {
 
 exit_code label(tool& t, const label_options& o) {
   if (o.add.empty() && o.remove.empty())
-    reject_usage("no label was said", "Add --add LABEL or --remove LABEL.");
+    reject_usage("no label was given", "Add --add LABEL or --remove LABEL.");
   label_snapshot_request change{exactly(find_snapshot(t, o))};
   change.add = o.add;
   change.remove = o.remove;
@@ -94,8 +94,8 @@ void add_snapshot_changes(CLI::App& snapshots, command& chosen) {
   }
   auto [x, o] = add_command<snapshot_choice>(
     snapshots, chosen, "restore",
-    "Make a snapshot the head of its session: the session goes on from there. "
-    "What came after is orphaned, not lost",
+    "Make a snapshot the head of its session, which continues from there. "
+    "Later snapshots are orphaned, not lost",
     restore);
   add_snapshot(x, o);
 }

@@ -188,7 +188,8 @@ void add_snapshot_diff(CLI::App& snapshots, command& chosen) {
       return print_diff(t, before, find.snapshot(y.after, y.session));
     });
   add_argument(x, "BEFORE", o.before, snapshot_names);
-  add_argument(x, "AFTER", o.after, "The same");
+  add_argument(x, "AFTER", o.after,
+               "Snapshot to compare it with, named in the same way");
   add_session_of_snapshots(x, o);
 }
 

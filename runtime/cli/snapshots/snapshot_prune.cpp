@@ -63,7 +63,7 @@ void print_plan(tool& t, const prune_plan& plan) {
 
 exit_code prune(tool& t, const prune_options& o) {
   if (!o.has_keep && o.older_than.empty())
-    reject_usage("nothing says which snapshots are to go",
+    reject_usage("no condition for pruning was given",
                  "Add --older-than 30d, --keep N or both.");
   prune_snapshots_request query;
   query.agent = o.agent;
@@ -83,7 +83,7 @@ exit_code prune(tool& t, const prune_options& o) {
     return code_of(plan.damages);
   }
   if (plan.dropped > 0)
-    ask_first(t, "Prune " + extent_of(plan) + " for good?", o.yes);
+    ask_first(t, "Prune " + extent_of(plan) + " permanently?", o.yes);
   auto work = t.show_progress("pruning");
   erase_result pruned;
   std::uint64_t done = 0;
@@ -119,15 +119,17 @@ exit_code prune(tool& t, const prune_options& o) {
 
 void add_snapshot_prune(CLI::App& snapshots, command& chosen) {
   auto& x = *snapshots.add_subcommand(
-    "prune", "Drop old snapshots for good. Heads and what has a label stay, "
-             "and whatever they need");
+    "prune",
+    "Delete old snapshots permanently. Heads and labelled snapshots stay");
   auto o = std::make_shared<prune_options>();
   add_session_of_snapshots(x, *o);
-  add_value(x, "--older-than", o->older_than, "AGE",
-            "Only what is older: 30d, or a time as in \"sessions list\"");
+  add_value(
+    x, "--older-than", o->older_than, "AGE",
+    "Only snapshots that are older: 30d, or a time as in \"sessions list\"");
   auto* keep = &add_value(x, "--keep", o->keep, "N",
-                          "Keep so many of the newest of each session");
-  x.add_flag("-n,--dry-run", o->dry_run, "Say what would go, and do nothing");
+                          "Keep the newest N snapshots of each session");
+  x.add_flag("-n,--dry-run", o->dry_run,
+             "Print what would be deleted, and change nothing");
   x.add_flag("-y,--yes", o->yes, "Do not ask");
   when_chosen(x, chosen, o, [keep](tool& t, prune_options y) {
     y.has_keep = keep->count() > 0;

@@ -77,19 +77,18 @@ void print_restored_text(
   tool& t, const restored& x,
   const std::function<std::string(const std::string&)>& way_back) {
   t.out().line(name_of(x.now) + "  " + short_id(x.now.id) + "  "
-               + (x.now.sequence == x.before
-                    ? "was the head already, and is worked on again"
-                    : "is the head now"));
+               + (x.now.sequence == x.before ? "was the head already"
+                                             : "is the head now"));
   if (!x.recovered.empty())
     t.out().line("Recovered: " + listed(x.recovered) + '.');
   if (!x.orphaned.empty()) {
     auto last = x.now;
     last.sequence = x.before;
     t.out().line("Orphaned: " + listed(x.orphaned)
-                 + ". To have them back: " + way_back(name_of(last)));
+                 + ". To restore them: " + way_back(name_of(last)));
   }
   if (!x.damages.empty())
-    remark("What is damaged is in neither list: " + summary_of(x.damages)
+    remark("Damaged snapshots are in neither list: " + summary_of(x.damages)
            + '.');
 }
 

@@ -65,8 +65,7 @@ exit_code print_snapshots(tool& t, const snapshot_list_options& o) {
   if (!t.as_json() && count == 0)
     remark("There are no snapshots.");
   else if (!t.as_json() && t.out().is_terminal())
-    remark("* head   x orphaned   FROM: where a branch begins, if not in the "
-           "row above");
+    remark("* head   x orphaned   FROM: parent, if it is not in the row above");
   t.out().flush();
   expect_none(damages);
   return exit_code::fine;
@@ -132,7 +131,7 @@ exit_code print_snapshot(tool& t, const snapshot_show_options& o) {
   if (!damage.empty()) {
     t.out().flush();
     throw failure{status_error{errc::data_loss, damage},
-                  "\"tertulia verify\" looks for more of it."};
+                  "\"tertulia verify\" looks for more damage."};
   }
   return exit_code::fine;
 }
@@ -143,7 +142,7 @@ void add_snapshot_views(CLI::App& snapshots, command& chosen) {
   {
     auto [x, o] = add_command<snapshot_list_options>(
       snapshots, chosen, "list",
-      "Show the timeline of a session, oldest first; with --json a line for "
+      "Show the timeline of a session, oldest first; with --json one line for "
       "each snapshot",
       print_snapshots);
     add_session(x, o);

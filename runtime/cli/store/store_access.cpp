@@ -41,7 +41,7 @@ void check(const std::filesystem::path& file, missing_store missing) {
       status_error{errc::not_found, "there is no file " + file.string(),
                    json::object({{"file", file.string()}})
                      .dump(-1, ' ', false, json::error_handler_t::replace)},
-      "Only \"tertulia sessions import\" makes a new one."};
+      "Only \"tertulia sessions import\" creates a new one."};
   if (std::filesystem::is_directory(status))
     reject_usage(file.string() + " is a folder, not the file of a store");
   if (std::filesystem::is_regular_file(status)
@@ -76,11 +76,11 @@ managed_store open(caf::actor_system& system, const std::filesystem::path& file,
 std::string advice_for(const status_error& x) {
   switch (x.code()) {
     case errc::failed_precondition:
-      return "With several stores there, add the key of an agent: --connect "
-             "HOST:PORT/KEY.";
+      return "If the program has several stores, add the key of an agent: "
+             "--connect HOST:PORT/KEY.";
     case errc::unavailable:
-      return "Is it running there, does it publish its runtime, and with the "
-             "same transport?";
+      return "Check that the program runs there and publishes its runtime with "
+             "the same transport.";
     default: return {};
   }
 }
@@ -174,7 +174,7 @@ std::string summary_of(const std::vector<damage>& damages) {
 void expect_none(const std::vector<damage>& damages) {
   if (!damages.empty())
     throw failure{status_error{errc::data_loss, summary_of(damages)},
-                  "\"tertulia verify\" looks for more of it."};
+                  "\"tertulia verify\" looks for more damage."};
 }
 
 } // namespace tertulia::tool

@@ -38,8 +38,8 @@ exit_code vacuum(tool& t, const vacuum_options&) {
 void add_vacuum(CLI::App& root, command& chosen) {
   add_command<vacuum_options>(
     root, chosen, "vacuum",
-    "Give back to the disk what was deleted and pruned; needs room for a "
-    "second file meanwhile",
+    "Return the space of deleted and pruned data to the disk; meanwhile needs "
+    "space for a second file",
     vacuum);
 }
 

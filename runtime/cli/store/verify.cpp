@@ -65,7 +65,7 @@ exit_code verify(tool& t, const session_choice& o) {
   } else {
     print_damages(t, damages);
     t.out().line(counted(sessions, "session") + " and "
-                 + counted(records, "snapshot") + " were looked at: "
+                 + counted(records, "snapshot") + " were checked: "
                  + (damages.empty()
                       ? "nothing is damaged."
                       : std::to_string(corrupt) + " corrupt, "
@@ -79,7 +79,7 @@ exit_code verify(tool& t, const session_choice& o) {
 void add_verify(CLI::App& root, command& chosen) {
   auto [x, o] = add_command<session_choice>(
     root, chosen, "verify",
-    "Look at all that a store keeps, and say what is damaged", verify);
+    "Check all data of a store and list what is damaged", verify);
   add_value(x, "SESSION", o.session, "", "Only this session");
   add_agent(x, o.agent);
 }

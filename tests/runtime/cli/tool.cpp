@@ -92,9 +92,9 @@ TEST_F(tool, imports_nothing_of_a_broken_file) {
 
 TEST_F(tool, verifies_a_store) {
   EXPECT_EQ(output({"verify"}),
-            "3 sessions and 6 snapshots were looked at: nothing is damaged.\n");
+            "3 sessions and 6 snapshots were checked: nothing is damaged.\n");
   EXPECT_EQ(output({"verify", "s2"}),
-            "1 session and 1 snapshot were looked at: nothing is damaged.\n");
+            "1 session and 1 snapshot were checked: nothing is damaged.\n");
   EXPECT_EQ(document({"verify"}).at("damages"), json::array());
 }
 

@@ -137,8 +137,8 @@ TEST_F(tool_chat, prints_nothing_but_answers_if_it_is_quiet) {
     EXPECT_EQ(result.err, "");
   }
   const auto result = run({"chat"}, lines).err;
-  for (const auto* x : {"A new conversation.", "There are no snapshots",
-                        "Answers come from eliza", "Going on with"})
+  for (const auto* x : {"This is a new conversation.", "There are no snapshots",
+                        "eliza answers from now on.", "Continuing"})
     EXPECT_TRUE(has(result, x));
 }
 
@@ -148,8 +148,8 @@ TEST_F(tool_chat, shows_what_a_restore_has_orphaned_as_a_branch) {
   answers("One\nTwo\nThree\n");
   EXPECT_EQ(tree(), (strings{"o 1", "o 2", "* 3"}));
   const auto restored = answers("/restore 1\n");
-  EXPECT_TRUE(has(restored, "is the head now\nOrphaned: 2, 3. To have them "
-                            "back: /restore 3\n"));
+  EXPECT_TRUE(has(restored, "is the head now\nOrphaned: 2, 3. To restore "
+                            "them: /restore 3\n"));
   EXPECT_EQ(tree(), (strings{"* 1", "x 2", "x 3"}));
   answers("Four\n");
   EXPECT_EQ(tree(), (strings{"o 1", "├─x 2", "│ x 3", "* 4"}));
@@ -306,7 +306,7 @@ TEST_F(tool_chat, says_what_makes_no_sense_and_loses_nothing) {
         wrong{"/branch no", 3, "there is no snapshot \"no\""},
         wrong{"/resume nobody", 3, "there is no conversation \"nobody\""},
         wrong{"/model gpt-0", 2, "there is no model \"gpt-0\""},
-        wrong{"/model eliza:2", 2, "there is only one eliza"}}) {
+        wrong{"/model eliza:2", 2, "\"eliza\" has no variants"}}) {
     const auto result
       = run({"chat", "-q"}, std::string{x.line} + "\nStill there?\n");
     EXPECT_EQ(result.code, x.code) << x.line;

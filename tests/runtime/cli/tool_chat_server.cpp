@@ -133,7 +133,7 @@ TEST_F(tool_chat_server, a_refusal_of_the_model_is_an_answer) {
   const auto result = talk({"--model", "openai:m"}, "Hi\nPlease\n");
   EXPECT_EQ(result.code, 0);
   EXPECT_EQ(result.out, "I would rather not.\nI would rather not.\n");
-  EXPECT_TRUE(has(result.err, "refused to say more"));
+  EXPECT_TRUE(has(result.err, "refused to continue"));
   EXPECT_TRUE(has(server->requests().back(), "I would rather not."))
     << "the model knows what it has said";
 }
@@ -145,7 +145,7 @@ TEST_F(tool_chat_server, an_answer_without_a_word_is_a_line) {
   EXPECT_EQ(talk({"--quiet", "--model", "openai:m"}, "Hi\nPlease\n").out,
             "\n\n");
   EXPECT_TRUE(
-    has(talk({"--model", "openai:m"}, "Hi\n").err, "refused to say more"));
+    has(talk({"--model", "openai:m"}, "Hi\n").err, "refused to continue"));
 }
 
 TEST_F(tool_chat_server, no_pile_of_marks_comes_piece_by_piece) {
@@ -169,7 +169,7 @@ TEST_F(tool_chat_server, an_answer_that_is_cut_short_says_so) {
     + sse_event("[DONE]")));
   const auto text = talk({"--model", "openai:m"}, "Hi\n");
   EXPECT_EQ(text.out, "It was\n");
-  EXPECT_TRUE(has(text.err, "may be no longer"));
+  EXPECT_TRUE(has(text.err, "was cut off"));
   const auto answer
     = json::parse(talk({"--json", "--model", "openai:m"}, "Hi\n").out);
   EXPECT_EQ(answer.at("answer"), "It was");

@@ -49,7 +49,7 @@ struct tool_chat_terminal : a_chat {
 
   /// Types keys that must result in "What is my name?", and leaves with Ctrl-D.
   void asks_for_the_name_by(const std::string& keys) const {
-    EXPECT_EQ(converse({{"Ctrl-D leaves.", keys}, {unknown_name, ctrl_d}}).code,
+    EXPECT_EQ(converse({{"Ctrl-D quits.", keys}, {unknown_name, ctrl_d}}).code,
               0);
   }
 };
@@ -62,7 +62,8 @@ TEST_F(tool_chat_terminal, greets_answers_and_leaves_with_ctrl_d) {
 
 TEST_F(tool_chat_terminal, says_where_the_conversation_was) {
   answers("I am tired\n");
-  EXPECT_EQ(converse({{"You said last: “I am tired”.", "/quit\n"}}).code, 0);
+  EXPECT_EQ(converse({{"Your last message: “I am tired”.", "/quit\n"}}).code,
+            0);
 }
 
 TEST_F(tool_chat_terminal, finds_lines_again_that_were_said_before) {
@@ -77,7 +78,7 @@ TEST_F(tool_chat_terminal, lets_a_line_be_edited) {
 }
 
 TEST_F(tool_chat_terminal, takes_text_that_is_not_ascii_in_any_locale) {
-  EXPECT_EQ(converse({{"leaves.", "Köln\n/session --json\n"},
+  EXPECT_EQ(converse({{"Ctrl-D quits.", "Köln\n/session --json\n"},
                       {"usage: /session", ctrl_d}},
                      {}, "LC_ALL=C")
               .code,
@@ -88,7 +89,7 @@ TEST_F(tool_chat_terminal, takes_text_that_is_not_ascii_in_any_locale) {
 TEST_F(tool_chat_terminal, cancels_the_turn_with_ctrl_c_and_stays) {
   answers("My name is Ada\n");
   EXPECT_EQ(
-    converse({{"leaves.", slow_line},
+    converse({{"Ctrl-D quits.", slow_line},
               {slow_note, ctrl_c},
               {"Cancelled: the conversation is as it was before.", name_line},
               {"You told me that your name is Ada.", ctrl_d}})
@@ -107,16 +108,16 @@ TEST_F(tool_chat_terminal, stays_when_ctrl_space_is_typed) {
 
 TEST_F(tool_chat_terminal, leaves_with_a_ctrl_d_that_was_typed_early) {
   const auto result
-    = converse({{"leaves.", "Use the timer tool for 1 seconds\n"},
+    = converse({{"Ctrl-D quits.", "Use the timer tool for 1 seconds\n"},
                 {"[timer {\"seconds\":1}]", ctrl_d}});
   EXPECT_EQ(result.code, 0);
   EXPECT_TRUE(has(result.out, "1 second is over."));
 }
 
 TEST_F(tool_chat_terminal, drops_the_line_with_ctrl_c) {
-  EXPECT_EQ(converse({{"leaves.", "What is"},
+  EXPECT_EQ(converse({{"Ctrl-D quits.", "What is"},
                       {"What is", ctrl_c},
-                      {"Ctrl-C again leaves", "/tools\n"},
+                      {"Ctrl-C again quits", "/tools\n"},
                       {"ask_user", ctrl_d}})
               .code,
             0);
@@ -125,19 +126,20 @@ TEST_F(tool_chat_terminal, drops_the_line_with_ctrl_c) {
 
 TEST_F(tool_chat_terminal, leaves_with_ctrl_c_twice_in_a_row) {
   EXPECT_EQ(
-    converse({{"leaves.", ctrl_c}, {"Ctrl-C again leaves", ctrl_c}}).code, 130);
+    converse({{"Ctrl-D quits.", ctrl_c}, {"Ctrl-C again quits", ctrl_c}}).code,
+    130);
 }
 
 TEST_F(tool_chat_terminal, prints_nothing_but_answers_if_it_is_quiet) {
   const auto result
     = converse({{"", name_line}, {unknown_name, ctrl_d}}, {"--quiet"});
   EXPECT_EQ(result.code, 0);
-  EXPECT_FALSE(has(result.out, "leaves"));
+  EXPECT_FALSE(has(result.out, "quits"));
   EXPECT_FALSE(has(result.out, "> "));
 }
 
 TEST_F(tool_chat_terminal, goes_on_after_what_makes_no_sense) {
-  EXPECT_EQ(converse({{"leaves.", "/restore 7\n"},
+  EXPECT_EQ(converse({{"Ctrl-D quits.", "/restore 7\n"},
                       {"there is no snapshot \"7\"", name_line},
                       {unknown_name, ctrl_d}})
               .code,

@@ -189,7 +189,7 @@ TEST_F(tool_completion, offers_the_same_in_fish) {
   EXPECT_EQ(words("c"), (strings{"chat", "completion"}));
   EXPECT_EQ(
     in_fish("--store x sessions d"),
-    strings{"delete\tErase a session with all its snapshots, for good"});
+    strings{"delete\tDelete a session with all its snapshots permanently"});
   EXPECT_EQ(words("snapshots prune --d"), strings{"--dry-run"});
   EXPECT_EQ(words("--store " + file.string() + " sessions show "),
             (strings{"s1", "s2"}));

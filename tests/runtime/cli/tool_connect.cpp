@@ -215,12 +215,12 @@ TEST_F(tool_connect, says_what_is_wrong) {
       << bad;
   EXPECT_TRUE(bare({"--connect", address(), "--plain", "--certificate", "ca/x",
                     "sessions", "list"})
-                .failed(2, "two things"));
-  EXPECT_TRUE(
-    run({"--store", "x.db", "sessions", "list"}).failed(2, "two things"));
+                .failed(2, "exclude each other"));
+  EXPECT_TRUE(run({"--store", "x.db", "sessions", "list"})
+                .failed(2, "exclude each other"));
   EXPECT_TRUE(bare({"--connect", "127.0.0.1:1", "--plain", "--wait", "1s",
                     "sessions", "list"})
-                .failed(1, "127.0.0.1:1", "Is it running"));
+                .failed(1, "127.0.0.1:1", "Check that the program"));
   EXPECT_TRUE(run({"chat", "--model", "eliza"}).failed(2, "--model"));
   EXPECT_TRUE(run({"agents", "list"}).failed(2, "this program"));
   EXPECT_TRUE(bare({"chat", "--watch"}).failed(2, "--watch", "--connect"));

@@ -98,7 +98,7 @@ TEST_F(tool_pki, overwrites_nothing) {
   init();
   issue();
   const auto before = content(at("authority.key")) + content(at("server.key"));
-  EXPECT_TRUE(init().failed(1, "is there already"));
+  EXPECT_TRUE(init().failed(1, "already exists"));
   EXPECT_EQ(issue().code, 1);
   EXPECT_EQ(content(at("authority.key")) + content(at("server.key")), before);
   // A refusal because of one existing file must not create the other file.
@@ -122,7 +122,7 @@ TEST_F(tool_pki, trusts_no_folder_that_others_can_write) {
   for (const auto mode : {0720, 0702}) {
     ASSERT_EQ(::chmod(there.c_str(), static_cast<mode_t>(mode)), 0);
     for (const auto& x : {issue(), init()}) {
-      EXPECT_TRUE(x.failed(1, "others than you can write in"));
+      EXPECT_TRUE(x.failed(1, "other users can write to"));
     }
   }
   ASSERT_EQ(::chmod(there.c_str(), 0755), 0);

@@ -138,7 +138,7 @@ TEST_F(tool_serve, speaks_tls) {
   const auto ended = server.wait();
   EXPECT_EQ(ended.code, 0);
   EXPECT_TRUE(
-    run_process(serving({"--tls-key", "x"})).failed(2, "belong together"));
+    run_process(serving({"--tls-key", "x"})).failed(2, "need each other"));
   EXPECT_TRUE(run_process(serving(with_tls)).failed(1, "web.crt"));
 }
 

@@ -76,7 +76,7 @@ TEST_F(tool, says_so_when_no_session_fits) {
   const auto result = run({"sessions", "list", "--label", "none"});
   EXPECT_EQ(result.code, 0);
   EXPECT_EQ(result.out, "");
-  EXPECT_EQ(result.err, "No session is like that.\n");
+  EXPECT_EQ(result.err, "No session matches.\n");
 }
 
 // -- show ---------------------------------------------------------------------

@@ -228,7 +228,7 @@ TEST_F(tool_snapshots, tell_what_restoring_them_orphans) {
   EXPECT_TRUE(
     has(forth, "s1@3  " + ids[2].substr(0, 12) + "  is the head now"));
   EXPECT_TRUE(has(forth, "Recovered: 3.",
-                  "Orphaned: 4. To have them back: tertulia snapshots "
+                  "Orphaned: 4. To restore them: tertulia snapshots "
                   "restore s1@4"));
   EXPECT_EQ(timeline("s1"), (strings{"1", "2", "3*", "4x"}));
   output({"sessions", "fork", "s1", "it's one", "--agent", "/agent/chat"});

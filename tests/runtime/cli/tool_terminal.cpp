@@ -90,8 +90,8 @@ TEST_F(tool_terminal, asks_before_it_deletes) {
     const auto result = answer({"sessions", "delete", "s2"}, keys);
     EXPECT_EQ(result.code, 1);
     EXPECT_TRUE(has(result.out,
-                    "Erase session s2 of /agent/chat with 1 "
-                    "snapshot and 2 messages for good? [y/N] ",
+                    "Delete session s2 of /agent/chat with 1 "
+                    "snapshot and 2 messages permanently? [y/N] ",
                     "nothing was changed"));
   }
   EXPECT_TRUE(has_session("s2"));
