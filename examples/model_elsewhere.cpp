@@ -39,7 +39,7 @@ public:
       co_return co_await first_.generate(ctx, request, listen);
     } catch (const tertulia::status_error& x) {
       if (x.code() != tertulia::errc::unavailable || !is_silent)
-        throw; // half an answer is no answer
+        throw; // another model cannot continue an answer
     }
     co_return co_await reserve_.generate(ctx, std::move(request), hear);
   }

@@ -222,7 +222,7 @@ private:
       if (name.empty() || name.front() == '.'
           || name.find('\0') != std::string::npos)
         throw status_error{errc::permission_denied,
-                           path + " is no name in the sandbox"};
+                           path + " is not a name in the sandbox"};
       result.push_back(std::move(name));
       from = to + 1;
     }
@@ -258,7 +258,7 @@ private:
     struct stat info {};
     check(::fstat(file.get(), &info), path);
     if (!S_ISREG(info.st_mode))
-      throw status_error{errc::permission_denied, path + " is no file"};
+      throw status_error{errc::permission_denied, path + " is not a file"};
     std::string result(max_size + 1, '\0');
     std::size_t size = 0;
     for (ssize_t got = 1; got > 0 && size < result.size(); size += got)
@@ -269,7 +269,7 @@ private:
                          path + " is larger than 64 KiB"};
     result.resize(size);
     if (!is_text(result))
-      throw status_error{errc::invalid_argument, path + " is no text"};
+      throw status_error{errc::invalid_argument, path + " is not text"};
     return result;
   }
 
@@ -338,7 +338,7 @@ private:
                       AT_SYMLINK_NOFOLLOW),
             path);
       if (!S_ISREG(info.st_mode))
-        throw status_error{errc::permission_denied, path + " is no file"};
+        throw status_error{errc::permission_denied, path + " is not a file"};
       check(::unlinkat(position.folder.get(), position.name.c_str(), 0), path);
     } catch (const status_error& x) {
       if (x.code() != errc::not_found)

@@ -9,7 +9,7 @@ import json
 import time
 import urllib.request
 
-# ValueError: an answer that is cut off is no JSON.
+# ValueError: an answer that is cut off is not JSON.
 NETWORK = (OSError, http.client.HTTPException, ValueError)
 
 

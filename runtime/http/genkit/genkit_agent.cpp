@@ -57,7 +57,7 @@ void add_answers(json& to, const json& resume, const char* name,
   for (std::size_t i = 0; i < list.size(); ++i) {
     const auto place = path + '[' + std::to_string(i) + ']';
     if (!list[i].is_object() || !list[i].contains(kind))
-      reject(place, "is no part of this kind");
+      reject(place, "is not a part of this kind");
     json part{{kind, list[i][kind]}};
     // Of the metadata only the reply is for the tool. Without one the tool asks
     // again.
@@ -201,7 +201,7 @@ genkit_turn read_genkit_turn(const json& call, bool has_store,
     throw status_error{errc::failed_precondition,
                        "$.data.detach: the agent has no store in which a "
                        "client could find the turn"};
-  // Nothing but a wish to leave is no input.
+  // A request that only detaches the turn does not count as an input.
   if (auto messages = messages_of(data);
       data.is_object() && (!messages.empty() || !result.is_detached))
     result.body.inputs.push_back({{"messages", std::move(messages)}});

@@ -109,7 +109,7 @@ public:
   ///         such requests.
   template <class Request>
   net::awaitable<store_reply_t<Request>> ask_store(Request question) const {
-    // A store that is no `managed_store` answers that it does not know it.
+    // A store that is not a `managed_store` answers that it does not know it.
     co_return co_await ask<store_reply_t<Request>>(
       runtime_.system(), caf::actor_cast<managed_store>(policy().store),
       std::move(question), executor_);
@@ -135,7 +135,7 @@ private:
 };
 
 /// Returns the length of a page in a query; 100 without one.
-/// @errors throws `invalid_argument` for what is no number.
+/// @errors throws `invalid_argument` if it is not a number.
 [[nodiscard]] std::uint32_t limit_of(const target& x);
 
 } // namespace tertulia::web

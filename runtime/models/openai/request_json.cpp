@@ -166,7 +166,7 @@ void write_config(const ai::model_config& from, json& to) {
     return;
   if (!from.custom.is_object())
     throw status_error{errc::invalid_argument,
-                       "the custom part of a model's config is no object"};
+                       "the custom part of a model's config is not an object"};
   for (const auto& [name, value] : from.custom.items())
     to[name] = value;
 }

@@ -27,12 +27,12 @@ json parse(std::string_view text) {
   try {
     auto result = parse_json<json>(text);
     if (!result.is_object())
-      refuse_answer("is no JSON object");
+      refuse_answer("is not a JSON object");
     return result;
   } catch (const status_error& x) {
     if (x.code() == errc::data_loss)
       throw;
-    refuse_answer("is no JSON");
+    refuse_answer("is not JSON");
   }
 }
 
@@ -123,17 +123,17 @@ response_assembly::take(const json& document, const char* member) {
     return std::nullopt; // only the usage, or an unknown kind of event
   const auto& choice = choices->front();
   if (!choice.is_object())
-    refuse_answer("has a choice that is no object");
+    refuse_answer("has a choice that is not an object");
   if (const auto said = text_in(choice, "finish_reason"); !said.empty())
     reason_ = reason_of(said);
   const auto* delta = find(choice, member);
   if (delta == nullptr)
     return std::nullopt;
   if (!delta->is_object())
-    refuse_answer("has a piece that is no object");
+    refuse_answer("has a piece that is not an object");
   if (const auto* calls = find(*delta, "tool_calls")) {
     if (!calls->is_array())
-      refuse_answer("has tool calls that are no array");
+      refuse_answer("has tool calls that are not an array");
     for (const auto& x : *calls)
       take_call(x, &x != &calls->front());
   }
@@ -183,7 +183,7 @@ std::int64_t response_assembly::index_of(const json& piece,
 
 void response_assembly::take_call(const json& from, bool is_next) {
   if (!from.is_object())
-    refuse_answer("has a tool call that is no object");
+    refuse_answer("has a tool call that is not an object");
   auto id = text_in(from, "id");
   const auto index = index_of(from, id, is_next);
   if (index >= max_calls)
@@ -224,7 +224,7 @@ std::optional<ai::model_response_chunk> response_assembly::take_requests() {
     if (call.name.empty())
       refuse_answer("has a tool call without a name");
     if (!input)
-      refuse_answer("has a tool call whose arguments are no JSON");
+      refuse_answer("has a tool call whose arguments are not JSON");
     requests_.push_back(ai::part::request(
       std::move(call.name), std::move(*input), std::move(call.id)));
     result.content.push_back(requests_.back());
