@@ -18,13 +18,13 @@ class stored_conversation;
 
 /// Returns a snapshot, or the state of a turn whose client has left:
 /// `SessionSnapshot`.
-/// @param data what the request means: `snapshotId`, or `sessionId`.
+/// @param data object with `snapshotId` or `sessionId`.
 /// @errors throws `invalid_argument`; `not_found`.
 net::awaitable<json> find_genkit_snapshot(const stored_conversation& of,
                                           const json& data);
 
 /// Ends a turn whose client has left.
-/// @param data as above.
+/// @param data object with `snapshotId` or `sessionId`.
 /// @returns its name, and its status before if there is such a turn.
 net::awaitable<json> abort_genkit_snapshot(const stored_conversation& of,
                                            const json& data);

@@ -32,10 +32,12 @@ public:
   /// @errors throws `internal` if the function throws: nothing leaves then.
   [[nodiscard]] std::string text(outgoing_kind kind, json x) const;
 
-  /// As above, for a document that is a text already.
+  /// Returns the text of a document for the caller; reads it only to change it.
+  /// @errors as the function above; `invalid_argument` if it cannot be read.
   [[nodiscard]] std::string text(outgoing_kind kind, std::string x) const;
 
-  /// As above, for an array of chunks.
+  /// Returns the text of an array of chunks for the caller.
+  /// @errors throws `internal` if the function throws.
   [[nodiscard]] std::string chunks(std::string x) const;
 
   /// Returns an error for the caller; `internal` if the function throws.

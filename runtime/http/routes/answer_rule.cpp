@@ -36,8 +36,8 @@ bool has_answer(const json& message) {
          && std::any_of(parts->begin(), parts->end(), is_answer);
 }
 
-/// Returns whether a message has answers only. It is none of the model, which
-/// would ask the question as well.
+/// Returns whether a message has answers only. A message of the model does not
+/// count, because it would contain the question as well.
 bool has_only_answers(const json& message) {
   const auto* parts = parts_of(message);
   if (parts == nullptr || !std::all_of(parts->begin(), parts->end(), is_answer))

@@ -22,7 +22,7 @@ class server_core;
 using handler = net::awaitable<void> (*)(server_core& server, exchange& x,
                                          std::string rest);
 
-/// Those for whom a route is.
+/// Kinds of callers that a route serves.
 enum class audience : std::uint8_t {
   callers,   ///< need a token, if there are any; their requests have a span
   operators, ///< need a token as well

@@ -106,7 +106,10 @@ public:
                  const std::string& key, const std::string& run = {},
                  const std::string& session = {}) const;
 
-  /// As above, with the session or the run of another caller.
+  /// Checks whether a caller may use an action with the session or the run of
+  /// another caller.
+  /// @param owner that caller.
+  /// @errors throws `permission_denied`.
   void authorize(const std::string& caller, access_verb verb,
                  const std::string& key, const std::string& run,
                  const std::string& session, const std::string& owner) const;

@@ -197,8 +197,9 @@ private:
     end_write(problem, size);
   }
 
-  /// As above, for the two parts of an answer. It repeats the three lines: one
-  /// coroutine for an answer is faster than two.
+  /// Writes both parts of an answer, unless the client is gone. It repeats
+  /// three lines of `write_all`: one coroutine for an answer is faster than
+  /// two.
   net::awaitable<void> write_both(std::string head, std::string body) {
     const std::array<net::const_buffer, 2> all{net::buffer(head),
                                                net::buffer(body)};
