@@ -138,7 +138,7 @@ endpoint::endpoint(http_options with, caf::timespan freshness)
   check(options);
   server = read_url({"base_url", options.base_url}, parse_url);
   if (!server.user.empty() || !server.password.empty()) // not sent
-    refuse_options("the key of a server is no part of its URL");
+    refuse_options("the URL of a server must not contain its key");
   setting via{"proxy", options.proxy};
   if (via.text.empty() && server.secure) {
     via = first_of("HTTPS_PROXY", "https_proxy");
@@ -180,7 +180,7 @@ void connections::start(std::shared_ptr<transfer> x) {
   is_watched_ = true;
   x->begin();
   queue_.push_back(std::move(x));
-  settle();
+  drain_events();
 }
 
 void connections::remove(transfer& x) {
@@ -202,7 +202,7 @@ void connections::resume(transfer& x) {
   const auto result = curl_easy_pause(x.handle(), CURLPAUSE_CONT);
   if (result != CURLE_OK)
     x.end(result);
-  settle();
+  drain_events();
 }
 
 void connections::fail_queue(const std::exception_ptr& failure) {
@@ -268,18 +268,18 @@ void connections::act(curl_socket_t fd, int events) {
   int ignored = 0;
   if (multi_)
     curl_multi_socket_action(multi_.get(), fd, events, &ignored);
-  settle();
+  drain_events();
 }
 
-void connections::settle() {
-  if (std::exchange(is_settling_, true))
+void connections::drain_events() {
+  if (std::exchange(is_draining_, true))
     return; // the caller continues
-  while (settle_one()) {
+  while (handle_event()) {
   }
-  is_settling_ = false;
+  is_draining_ = false;
 }
 
-bool connections::settle_one() {
+bool connections::handle_event() {
   int left = 0;
   auto* done = multi_ ? curl_multi_info_read(multi_.get(), &left) : nullptr;
   if (done != nullptr) {

@@ -79,9 +79,14 @@ private:
   void open_multi();
   void act(curl_socket_t fd, int events);
 
-  /// Does what the callbacks of libcurl have noted, and starts queued requests.
-  void settle();
-  bool settle_one();
+  /// Ends the requests that libcurl reports as done and those that a callback
+  /// refused, and starts queued ones, until nothing is left to do.
+  void drain_events();
+
+  /// Handles one such event.
+  /// @returns false if there was none.
+  bool handle_event();
+
   void start_next();
   void keep_idle();
 
@@ -90,7 +95,7 @@ private:
   file_descriptor epoll_;
   io_loop& loop_;
   bool is_watched_ = false;
-  bool is_settling_ = false;
+  bool is_draining_ = false;
   timer due_;
   timer stale_;
   std::unique_ptr<CURLM, multi_deleter> multi_; // before what its callbacks use

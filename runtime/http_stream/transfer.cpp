@@ -65,8 +65,8 @@ transfer::~transfer() = default;
 // -- for the body -------------------------------------------------------------
 
 void transfer::start() {
-  with_->io->loop().post(
-    [self = shared_from_this()] { self->with_->lines->start(self); });
+  endpoint_->io->loop().post(
+    [self = shared_from_this()] { self->endpoint_->lines->start(self); });
 }
 
 bool transfer::is_ready(part wanted, listener to) {
@@ -91,25 +91,25 @@ std::string transfer::take_bytes() {
   if (bytes_.empty() && failure_)
     std::rethrow_exception(failure_);
   if (std::exchange(is_paused_, false))
-    with_->io->loop().post(
-      [self = shared_from_this()] { self->with_->lines->resume(*self); });
+    endpoint_->io->loop().post(
+      [self = shared_from_this()] { self->endpoint_->lines->resume(*self); });
   return std::exchange(bytes_, {});
 }
 
 void transfer::finish_soon() {
-  with_->io->loop().post([self = shared_from_this()] {
+  endpoint_->io->loop().post([self = shared_from_this()] {
     if (self->has_ended_)
       return;
     self->phase_ = phase::rest;
     self->timer_.start(after(std::min<caf::timespan>(
-      self->with_->options.next_bytes_within, rest_within)));
-    self->with_->lines->resume(*self);
+      self->endpoint_->options.next_bytes_within, rest_within)));
+    self->endpoint_->lines->resume(*self);
   });
 }
 
 void transfer::close_soon() noexcept {
   try {
-    with_->io->loop().post([self = shared_from_this()] {
+    endpoint_->io->loop().post([self = shared_from_this()] {
       self->end(make_failure<status_error>(errc::cancelled,
                                            "the request was cancelled"));
     });
@@ -121,7 +121,7 @@ void transfer::close_soon() noexcept {
 // -- for the connections ------------------------------------------------------
 
 void transfer::begin() {
-  timer_.start(after(with_->options.connect_within));
+  timer_.start(after(endpoint_->options.connect_within));
 }
 
 // -- callbacks ----------------------------------------------------------------
@@ -151,10 +151,10 @@ int transfer::on_trace(CURL*, curl_infotype type, char*, std::size_t size,
     return 0;
   // These bytes may be sizes and extensions of chunks, which go to nobody.
   x.frame_size_ += size;
-  if (x.frame_size_ > x.with_->options.max_header_size + 4'096 + buffer_size
+  if (x.frame_size_ > x.endpoint_->options.max_header_size + 4'096 + buffer_size
       && !x.refusal_) {
     x.refuse(errc::resource_exhausted, "the server's answer is too long");
-    x.with_->lines->doom(x);
+    x.endpoint_->lines->doom(x);
   }
   return 0;
 }
@@ -163,20 +163,20 @@ int transfer::on_connected(void* self, char*, char*, int, int) {
   auto& x = *static_cast<transfer*>(self);
   x.phase_ = phase::sent;
   x.head_size_ = 0; // without that of the proxy
-  x.with_->lines->name_found(x);
-  x.timer_.start(after(x.with_->options.first_byte_within));
+  x.endpoint_->lines->name_found(x);
+  x.timer_.start(after(x.endpoint_->options.first_byte_within));
   return CURL_PREREQFUNC_OK;
 }
 
 curl_socket_t transfer::on_socket(void* self, curlsocktype, curl_sockaddr* to) {
   auto& x = *static_cast<transfer*>(self);
-  x.with_->lines->name_found(x);
+  x.endpoint_->lines->name_found(x);
   return ::socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
 }
 
 bool transfer::take_line(std::string_view line) {
   head_size_ += line.size();
-  if (head_size_ > with_->options.max_header_size)
+  if (head_size_ > endpoint_->options.max_header_size)
     return refuse(errc::resource_exhausted, "the server's answer is too long");
   if (phase_ != phase::sent)
     return true; // of the proxy, or behind the body
@@ -206,15 +206,15 @@ bool transfer::end_head() {
     if (!stated || (size && size != stated)
         || !incoming_.field("transfer-encoding").empty())
       return refuse(errc::data_loss,
-                    "the server's answer is no HTTP: its size is unclear");
+                    "the server's answer is not HTTP: its size is unclear");
     size = stated;
   }
-  if (size && *size > with_->options.max_answer_size)
+  if (size && *size > endpoint_->options.max_answer_size)
     return refuse(errc::resource_exhausted, "the server's answer is too long");
   curl_off_t retry_after = 0; // as seconds, also if the field is a date
   curl_easy_getinfo(easy_.get(), CURLINFO_RETRY_AFTER, &retry_after);
   phase_ = phase::answer;
-  timer_.start(after(with_->options.next_bytes_within));
+  timer_.start(after(endpoint_->options.next_bytes_within));
   listener to;
   {
     const std::lock_guard guard{mutex_};
@@ -245,7 +245,7 @@ std::size_t transfer::take_body(std::string_view bytes) {
     }
     body_size_ += bytes.size();
     frame_size_ = 0;
-    if (body_size_ > with_->options.max_answer_size) {
+    if (body_size_ > endpoint_->options.max_answer_size) {
       refuse(errc::resource_exhausted, "the server's answer is too long");
       return 0;
     }
@@ -266,12 +266,12 @@ bool transfer::refuse(errc code, const std::string& reason) {
 
 void transfer::on_time() {
   const auto self = shared_from_this();
-  const auto& options = with_->options;
+  const auto& options = endpoint_->options;
   switch (phase_) {
     case phase::connecting:
       return end(make_failure<no_answer>(
-        errc::deadline_exceeded,
-        fmt::format("no connection to {} in time", with_->server.endpoint())));
+        errc::deadline_exceeded, fmt::format("no connection to {} in time",
+                                             endpoint_->server.endpoint())));
     case phase::sent:
       return end(make_failure<status_error>(
         errc::deadline_exceeded, "the server did not begin to answer in time"));
@@ -305,7 +305,7 @@ void transfer::end(CURLcode result) {
   end(failure);
   if (result == CURLE_COULDNT_RESOLVE_HOST
       || result == CURLE_COULDNT_RESOLVE_PROXY)
-    with_->lines->fail_queue(failure);
+    endpoint_->lines->fail_queue(failure);
 }
 
 void transfer::end(std::exception_ptr failure) {
@@ -313,7 +313,7 @@ void transfer::end(std::exception_ptr failure) {
     return;
   const auto self = shared_from_this();
   timer_.stop();
-  with_->lines->remove(*this);
+  endpoint_->lines->remove(*this);
   easy_.reset();
   listener to;
   {
@@ -334,7 +334,7 @@ std::exception_ptr transfer::failure_of_connecting(CURLcode x) const {
   long status = 0; // of the proxy
   curl_easy_getinfo(easy_.get(), CURLINFO_HTTP_CONNECTCODE, &status);
   const auto reason = reason_of(x);
-  const auto server = with_->server.endpoint();
+  const auto server = endpoint_->server.endpoint();
   if (x == CURLE_PEER_FAILED_VERIFICATION)
     return make_failure<status_error>(
       errc::permission_denied,
@@ -343,13 +343,13 @@ std::exception_ptr transfer::failure_of_connecting(CURLcode x) const {
     return make_failure<status_error>(
       errc::permission_denied,
       fmt::format("the proxy {} does not connect us: {}",
-                  with_->proxy->endpoint(), status));
+                  endpoint_->proxy->endpoint(), status));
   // Bytes behind the answer of the proxy, or of a server without TLS.
   if (status / 100 == 2
       && reason.find("wrong version number") != std::string::npos)
     return make_failure<status_error>(
       errc::data_loss, fmt::format("the proxy {} speaks for the server: {}",
-                                   with_->proxy->endpoint(), reason));
+                                   endpoint_->proxy->endpoint(), reason));
   return make_failure<no_answer>(
     x == CURLE_OPERATION_TIMEDOUT ? errc::deadline_exceeded : errc::unavailable,
     fmt::format("no connection to {}: {}", server, reason));
@@ -364,7 +364,7 @@ std::exception_ptr transfer::failure_of_answer(CURLcode x) const {
     case CURLE_WEIRD_SERVER_REPLY:
     case CURLE_UNSUPPORTED_PROTOCOL: // HTTP/0.9
       return make_failure<status_error>(
-        errc::data_loss, "the server's answer is no HTTP: " + reason);
+        errc::data_loss, "the server's answer is not HTTP: " + reason);
     default: break;
   }
   // libcurl has the same code for these as for a lost connection.
@@ -373,7 +373,7 @@ std::exception_ptr transfer::failure_of_answer(CURLcode x) const {
                                       "the server's answer is too long");
   if (reason.find("chunk") != std::string::npos)
     return make_failure<status_error>(
-      errc::data_loss, "the server's answer is no HTTP: " + reason);
+      errc::data_loss, "the server's answer is not HTTP: " + reason);
   if (head_size_ == 0)
     return make_failure<no_answer>(
       errc::unavailable, "the server closed the connection without an answer");

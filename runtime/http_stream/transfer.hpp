@@ -46,10 +46,10 @@ class transfer : public std::enable_shared_from_this<transfer> {
 public:
   using clock = io_loop::clock;
 
-  transfer(std::shared_ptr<endpoint> with,
+  transfer(std::shared_ptr<endpoint> target,
            std::shared_ptr<const http_request> request)
-    : with_(std::move(with)), request_(std::move(request)),
-      timer_(with_->io->loop(), [this] { on_time(); }) {}
+    : endpoint_(std::move(target)), request_(std::move(request)),
+      timer_(endpoint_->io->loop(), [this] { on_time(); }) {}
 
   transfer(const transfer&) = delete;
   transfer& operator=(const transfer&) = delete;
@@ -146,7 +146,7 @@ private:
 
   void tell(listener to);
 
-  std::shared_ptr<endpoint> with_;
+  std::shared_ptr<endpoint> endpoint_;
   std::shared_ptr<const http_request> request_;
 
   // I/O thread

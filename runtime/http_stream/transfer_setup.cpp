@@ -19,7 +19,7 @@ CURL* transfer::open() {
     curl_easy_setopt(easy_.get(), option, value);
   };
   set(CURLOPT_PRIVATE, this);
-  set(CURLOPT_URL, (with_->server.text() + request_->path).c_str());
+  set(CURLOPT_URL, (endpoint_->server.text() + request_->path).c_str());
   set(CURLOPT_PATH_AS_IS, 1L);
   set(CURLOPT_PROTOCOLS_STR, "http,https");
   // Over HTTP/2 libcurl would buffer megabytes that nobody reads.
@@ -31,7 +31,7 @@ CURL* transfer::open() {
   // The timer of this object is shorter, but the default may be shorter still.
   set(CURLOPT_CONNECTTIMEOUT_MS, long{INT_MAX});
   set(CURLOPT_MAXAGE_CONN, 30L);
-  if (with_->options.max_idle_connections == 0)
+  if (endpoint_->options.max_idle_connections == 0)
     set(CURLOPT_FORBID_REUSE, 1L);
   if (request_->body.empty() && request_->method == "GET") {
     set(CURLOPT_HTTPGET, 1L);
@@ -80,7 +80,7 @@ void transfer::set_fields() {
       add(line);
     }
   };
-  add_all(with_->options.headers);
+  add_all(endpoint_->options.headers);
   add_all(request_->headers);
   if (!has_type)
     add("Content-Type: application/json");
@@ -90,33 +90,34 @@ void transfer::set_fields() {
 void transfer::set_tls() {
   auto* to = easy_.get();
   curl_easy_setopt(to, CURLOPT_SSLVERSION, long{CURL_SSLVERSION_TLSv1_2});
-  if (!with_->certificates.empty()) {
-    curl_blob trusted{const_cast<char*>(with_->certificates.data()),
-                      with_->certificates.size(), CURL_BLOB_NOCOPY};
+  if (!endpoint_->certificates.empty()) {
+    curl_blob trusted{const_cast<char*>(endpoint_->certificates.data()),
+                      endpoint_->certificates.size(), CURL_BLOB_NOCOPY};
     curl_easy_setopt(to, CURLOPT_CAINFO_BLOB, &trusted);
     curl_easy_setopt(to, CURLOPT_CAINFO, nullptr);
     curl_easy_setopt(to, CURLOPT_CAPATH, nullptr);
     return;
   }
-  if (!with_->ca_file.empty())
-    curl_easy_setopt(to, CURLOPT_CAINFO, with_->ca_file.c_str());
-  if (!with_->ca_folder.empty())
-    curl_easy_setopt(to, CURLOPT_CAPATH, with_->ca_folder.c_str());
+  if (!endpoint_->ca_file.empty())
+    curl_easy_setopt(to, CURLOPT_CAINFO, endpoint_->ca_file.c_str());
+  if (!endpoint_->ca_folder.empty())
+    curl_easy_setopt(to, CURLOPT_CAPATH, endpoint_->ca_folder.c_str());
 }
 
 void transfer::set_proxy() {
   auto* to = easy_.get();
   // Empty texts keep libcurl from reading the environment by itself.
-  curl_easy_setopt(to, CURLOPT_NOPROXY, with_->no_proxy.c_str());
-  if (!with_->proxy) {
+  curl_easy_setopt(to, CURLOPT_NOPROXY, endpoint_->no_proxy.c_str());
+  if (!endpoint_->proxy) {
     curl_easy_setopt(to, CURLOPT_PROXY, "");
     return;
   }
-  curl_easy_setopt(to, CURLOPT_PROXY, with_->proxy->text().c_str());
+  curl_easy_setopt(to, CURLOPT_PROXY, endpoint_->proxy->text().c_str());
   curl_easy_setopt(to, CURLOPT_HTTPPROXYTUNNEL, 1L);
-  if (!with_->proxy->user.empty()) {
-    curl_easy_setopt(to, CURLOPT_PROXYUSERNAME, with_->proxy->user.c_str());
-    curl_easy_setopt(to, CURLOPT_PROXYPASSWORD, with_->proxy->password.c_str());
+  if (!endpoint_->proxy->user.empty()) {
+    curl_easy_setopt(to, CURLOPT_PROXYUSERNAME, endpoint_->proxy->user.c_str());
+    curl_easy_setopt(to, CURLOPT_PROXYPASSWORD,
+                     endpoint_->proxy->password.c_str());
   }
 }
 

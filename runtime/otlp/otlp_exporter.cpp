@@ -61,7 +61,7 @@ task<nothing> send(context ctx, const http_client& collector,
   } catch (const status_error& x) {
     failure = collector.presentable(x).what();
   }
-  queue.settle(spans.size(), lost, std::move(failure));
+  queue.count_batch(spans.size(), lost, std::move(failure));
   co_return nothing{};
 }
 

@@ -49,15 +49,15 @@ span_queue::batch span_queue::take() {
   return result;
 }
 
-void span_queue::settle(std::size_t size, std::size_t lost,
-                        std::string failure) {
+void span_queue::count_batch(std::size_t size, std::size_t lost,
+                             std::string failure) {
   const std::lock_guard guard{mutex_};
   under_way_ = 0;
   counts_.sent += size - lost;
   counts_.lost += lost;
   if (lost > 0)
     failure_ = std::move(failure);
-  settled_.notify_all();
+  count_change_.notify_all();
 }
 
 void span_queue::end() {
@@ -67,7 +67,7 @@ void span_queue::end() {
   counts_.lost += under_way_ + waiting_.size();
   under_way_ = 0;
   waiting_.clear();
-  settled_.notify_all();
+  count_change_.notify_all();
 }
 
 void span_queue::close() {
@@ -84,7 +84,7 @@ bool span_queue::is_closed() const {
 bool span_queue::flush(caf::timespan within) {
   std::unique_lock guard{mutex_};
   wake();
-  return settled_.wait_for(guard, within, [this, wanted = accepted_] {
+  return count_change_.wait_for(guard, within, [this, wanted = accepted_] {
     return counts_.sent + counts_.lost >= wanted;
   });
 }

@@ -39,14 +39,15 @@ public:
   /// Sets the function that wakes the sender, on any thread.
   void set_wake_up(std::function<void()> wake_up);
 
-  /// Returns the next batch, which counts as waiting until it is settled; empty
-  /// if no span waits.
+  /// Returns the next batch, which counts as waiting until `count_batch`;
+  /// empty if no span waits.
   [[nodiscard]] batch take();
 
-  /// Counts the spans of the batch.
+  /// Counts the spans of the batch that was taken as sent or lost.
   /// @param lost    number that the collector has not taken.
   /// @param failure why; empty without one.
-  void settle(std::size_t size, std::size_t lost, std::string failure = {});
+  void count_batch(std::size_t size, std::size_t lost,
+                   std::string failure = {});
 
   /// Records that nothing is sent any more.
   void end();
@@ -70,7 +71,7 @@ private:
   const std::size_t max_size_;
   const std::size_t max_batch_;
   mutable std::mutex mutex_;
-  std::condition_variable settled_;
+  std::condition_variable count_change_;
   batch waiting_;
   std::uint64_t accepted_ = 0; ///< number of spans that have waited
   std::size_t under_way_ = 0;
