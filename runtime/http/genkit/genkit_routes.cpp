@@ -88,9 +88,9 @@ net::awaitable<void> write_again(server_core& server, exchange& x,
   body.run = std::move(run_name);
   body.after = 0;
   body.role = client_role::listener;
-  auto what = opening_of(body, server, x, key, true);
-  what->has_position_text = false;
-  run_stream run{server, x, server.find(key), std::move(what)};
+  auto terms = open_terms_of(body, server, x, key, true);
+  terms->has_position_text = false;
+  run_stream run{server, x, server.find(key), std::move(terms)};
   const auto is_open = co_await run.open();
   if (!is_open && run.opened().code == errc::not_found)
     co_return co_await x.reply(response_message{http::status::no_content});
@@ -101,7 +101,7 @@ net::awaitable<void> write_again(server_core& server, exchange& x,
 struct prepared_call {
   json_action action;
   genkit_turn turn;
-  std::unique_ptr<opening> what;
+  std::unique_ptr<open_terms> terms;
   std::unique_ptr<genkit_translator> by;
 };
 
@@ -129,19 +129,19 @@ prepared_call prepare(server_core& server, const exchange& x,
   if (auto session = x.place.get("session"); !session.empty())
     turn.body.session = std::move(session);
   turn.body.keep = is_durable || turn.is_detached;
-  result.what = opening_of(turn.body, server, x, key, false);
+  result.terms = open_terms_of(turn.body, server, x, key, false);
   // A run that nobody waits for ends by itself, because its input is closed, or
   // after that time.
   if (*turn.body.keep) {
-    result.what->options.grace = {};
-    result.what->options.deadline = server.options().max_grace;
+    result.terms->options.grace = {};
+    result.terms->options.deadline = server.options().max_grace;
   }
-  result.what->answers_once = !turn.is_detached && !wants_genkit_stream(x);
-  result.what->options.custom_deltas = is_agent && !result.what->answers_once;
+  result.terms->answers_once = !turn.is_detached && !wants_genkit_stream(x);
+  result.terms->options.custom_deltas = is_agent && !result.terms->answers_once;
   // Its output has no state for this client, and no other client attaches.
   if (is_agent && is_stored && !*turn.body.keep)
-    result.what->options.output_messages = 1;
-  result.what->has_position_text = false;
+    result.terms->options.output_messages = 1;
+  result.terms->has_position_text = false;
   return result;
 }
 
@@ -191,7 +191,7 @@ net::awaitable<void> run_for_genkit(server_core& server, exchange& x,
   }
   if (refusal)
     co_return co_await write_genkit_event(x, std::move(*refusal));
-  run_stream run{server, x, call->action, std::move(call->what)};
+  run_stream run{server, x, call->action, std::move(call->terms)};
   static_cast<void>(co_await run.open());
   if (call->turn.is_detached)
     co_await leave_turn(x, run, *call->by);

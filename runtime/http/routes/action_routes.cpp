@@ -57,9 +57,9 @@ net::awaitable<void> run_action(server_core& server, exchange& x,
     throw status_error{errc::invalid_argument,
                        "$.owner: answers for a live run go to its inputs"};
   body.close = true;
-  auto what = opening_of(body, server, x, key, false);
-  what->answers_once = !wants_events(x);
-  run_stream run{server, x, server.find(key), std::move(what)};
+  auto terms = open_terms_of(body, server, x, key, false);
+  terms->answers_once = !wants_events(x);
+  run_stream run{server, x, server.find(key), std::move(terms)};
   if (!co_await run.wait_until_open())
     co_return;
   if (wants_events(x))

@@ -29,8 +29,8 @@ net::awaitable<void> stream_events(server_core& server, exchange& x,
                          "Last-Event-ID: is not a number"};
     body.after = number;
   }
-  auto what = opening_of(body, server, x, key, true);
-  run_stream run{server, x, server.find(key), std::move(what)};
+  auto terms = open_terms_of(body, server, x, key, true);
+  run_stream run{server, x, server.find(key), std::move(terms)};
   if (co_await run.wait_until_open())
     co_await write_events(x, run);
 }

@@ -114,8 +114,8 @@ namespace tertulia::web {
 net::awaitable<void> open_run(server_core& server, exchange& x,
                               std::string key) {
   auto body = open_body_of(x.request.body());
-  auto what = opening_of(body, server, x, key, true);
-  run_stream run{server, x, server.find(key), std::move(what)};
+  auto terms = open_terms_of(body, server, x, key, true);
+  run_stream run{server, x, server.find(key), std::move(terms)};
   if (co_await run.wait_until_open())
     co_await x.reply(json_response(http::status::created, run.opened().text));
 }
@@ -154,10 +154,10 @@ net::awaitable<void> send_inputs(server_core& server, exchange& x,
     target.session.reset();
     target.after = x.place.number("after");
   }
-  auto what = opening_of(target, server, x, key, true);
+  auto terms = open_terms_of(target, server, x, key, true);
   for (const auto& input : body.inputs)
-    what->answers.check(input);
-  run_stream run{server, x, server.find(key), std::move(what)};
+    terms->answers.check(input);
+  run_stream run{server, x, server.find(key), std::move(terms)};
   if (!co_await run.wait_until_open())
     co_return;
   const auto before

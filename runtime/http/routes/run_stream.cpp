@@ -28,11 +28,12 @@ void append_event(std::string& to, const frame& x) {
 } // namespace
 
 run_stream::run_stream(server_core& server, exchange& x,
-                       const json_action& action, std::unique_ptr<opening> what)
+                       const json_action& action,
+                       std::unique_ptr<open_terms> terms)
   : exchange_(x), reader_(x.executor()),
-    is_kept_(what->options.attach
-             || what->options.disconnect == on_disconnect::keep),
-    client_(server.actions().system(), action, std::move(what),
+    is_kept_(terms->options.attach
+             || terms->options.disconnect == on_disconnect::keep),
+    client_(server.actions().system(), action, std::move(terms),
             reader_.source()) {
   x.when_draining = [this] {
     if (is_kept_)

@@ -25,7 +25,7 @@ namespace tertulia::web {
 class run_stream {
 public:
   run_stream(server_core& server, exchange& x, const json_action& action,
-             std::unique_ptr<opening> what);
+             std::unique_ptr<open_terms> terms);
 
   run_stream(const run_stream&) = delete;
   run_stream& operator=(const run_stream&) = delete;

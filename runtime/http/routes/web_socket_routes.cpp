@@ -74,17 +74,17 @@ net::awaitable<void> write_all(std::shared_ptr<web_socket_talk> of,
 
 /// Opens a run. Not in the coroutine, which lives as long as its WebSocket and
 /// would keep the room for all of this.
-/// @errors throws `invalid_argument`, and those of `opening_of`.
+/// @errors throws `invalid_argument`, and those of `open_terms_of`.
 std::shared_ptr<talk> open_run_of(server_core& server, exchange& x,
                                   const std::string& key, const json& open,
                                   const std::shared_ptr<web_socket_talk>& of) {
   auto body = from_json<open_body>(open);
-  auto what = opening_of(body, server, x, key, true);
+  auto terms = open_terms_of(body, server, x, key, true);
   const auto is_kept
-    = what->options.attach || what->options.disconnect == on_disconnect::keep;
+    = terms->options.attach || terms->options.disconnect == on_disconnect::keep;
   auto result
     = std::make_shared<talk>(server.actions().system(), server.find(key),
-                             std::move(what), of->frames.source());
+                             std::move(terms), of->frames.source());
   x.when_draining
     = [run = std::weak_ptr{result}, weak = std::weak_ptr{of}, is_kept] {
         if (const auto socket = weak.lock())

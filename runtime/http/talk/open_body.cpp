@@ -92,16 +92,16 @@ open_body target_of(const target& x) {
   return result;
 }
 
-std::unique_ptr<opening> opening_of(open_body& x, const server_core& server,
-                                    const exchange& from,
-                                    const std::string& key, bool is_kept) {
+std::unique_ptr<open_terms>
+open_terms_of(open_body& x, const server_core& server, const exchange& from,
+              const std::string& key, bool is_kept) {
   if (x.inputs.size() > max_window)
     throw status_error{errc::invalid_argument,
                        "$.inputs: has more than " + std::to_string(max_window)};
   if (x.input_window > max_window)
     throw status_error{errc::invalid_argument,
                        "$.inputWindow: at most " + std::to_string(max_window)};
-  auto result = std::make_unique<opening>();
+  auto result = std::make_unique<open_terms>();
   const auto owner = x.owner.value_or(from.caller);
   server.authorize(from.caller,
                    x.run || x.attach ? access_verb::attach : access_verb::open,

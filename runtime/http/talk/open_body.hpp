@@ -88,8 +88,8 @@ namespace tertulia::web {
 ///                not say so.
 /// @errors throws `invalid_argument`; `permission_denied` if the caller may not
 ///         do so.
-[[nodiscard]] std::unique_ptr<opening>
-opening_of(open_body& x, const server_core& server, const exchange& from,
-           const std::string& key, bool is_kept);
+[[nodiscard]] std::unique_ptr<open_terms>
+open_terms_of(open_body& x, const server_core& server, const exchange& from,
+              const std::string& key, bool is_kept);
 
 } // namespace tertulia::web

@@ -25,15 +25,16 @@ namespace tertulia::web {
 
 namespace {
 
-struct chosen_opening {
-  const opening& choice;
+/// Option of a client: the terms, as `action.open` takes them.
+struct terms_option {
+  const open_terms& terms;
 
   void apply(client_options<json>& to) const {
-    to.connection = choice.options;
-    if (choice.init)
-      to.init = choice.init.to_json();
-    to.inputs = choice.inputs;
-    to.closes = choice.closes;
+    to.connection = terms.options;
+    if (terms.init)
+      to.init = terms.init.to_json();
+    to.inputs = terms.inputs;
+    to.closes = terms.closes;
   }
 };
 
@@ -76,17 +77,17 @@ public:
       to_->end();
   }
 
-  caf::behavior make_behavior(const json_action& action, opening& what,
+  caf::behavior make_behavior(const json_action& action, open_terms& terms,
                               std::shared_ptr<channel<frame>> to) {
     to_ = std::move(to);
-    answers_once_ = what.answers_once;
-    has_position_text_ = what.has_position_text;
-    answers_ = what.answers;
-    is_guest_ = what.answers.allows_only_answers && what.options.attach;
-    redacts_ = what.redacts;
-    caller_ = what.options.caller.value_or(caller_name{});
-    what.closes = what.closes && may_end();
-    open_run(action, what);
+    answers_once_ = terms.answers_once;
+    has_position_text_ = terms.has_position_text;
+    answers_ = terms.answers;
+    is_guest_ = terms.answers.allows_only_answers && terms.options.attach;
+    redacts_ = terms.redacts;
+    caller_ = terms.options.caller.value_or(caller_name{});
+    terms.closes = terms.closes && may_end();
+    open_run(action, terms);
     return {
       [this](chunk_batch& x) { handle(x); },
       [this](const input_credit& x) { handle(x); },
@@ -123,17 +124,17 @@ public:
   }
 
 private:
-  void open_run(const json_action& action, opening& what) {
+  void open_run(const json_action& action, open_terms& terms) {
     try {
-      return action.open(*this, chosen_opening{what});
+      return action.open(*this, terms_option{terms});
     } catch (const status_error& x) {
-      if (what.inputs.empty() || what.options.turn)
+      if (terms.inputs.empty() || terms.options.turn)
         return on_error(x);
     }
     // If one of the inputs is not taken, the run is opened all the same.
-    auto inputs = std::exchange(what.inputs, {});
-    const auto closes = std::exchange(what.closes, false);
-    open_run(action, what);
+    auto inputs = std::exchange(terms.inputs, {});
+    const auto closes = std::exchange(terms.closes, false);
+    open_run(action, terms);
     for (auto& input : inputs)
       take(std::move(input));
     if (closes)
@@ -326,15 +327,16 @@ private:
 } // namespace
 
 talk::talk(caf::actor_system& system, const json_action& action,
-           std::unique_ptr<opening> what, std::shared_ptr<channel<frame>> to)
+           std::unique_ptr<open_terms> terms,
+           std::shared_ptr<channel<frame>> to)
   : client_(detail::spawn_here(
     system,
     [](detail::without_clock<caf::stateful_actor<talk_state>>* self,
-       const json_action& action, const std::unique_ptr<opening>& what,
+       const json_action& action, const std::unique_ptr<open_terms>& terms,
        std::shared_ptr<channel<frame>> to) {
-      return self->state.make_behavior(action, *what, std::move(to));
+      return self->state.make_behavior(action, *terms, std::move(to));
     },
-    action, std::move(what), std::move(to))) {}
+    action, std::move(terms), std::move(to))) {}
 
 talk::~talk() {
   if (client_) // else dropped: nobody would get the message

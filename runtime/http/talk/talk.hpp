@@ -20,8 +20,8 @@
 
 namespace tertulia::web {
 
-/// Request of a client to open a run, or to attach to one.
-struct opening {
+/// Terms on which a client opens a run, or attaches to one.
+struct open_terms {
   payload init;
   std::vector<payload> inputs; ///< the first ones
   bool closes = false;         ///< whether nothing follows them
@@ -51,7 +51,7 @@ public:
   static constexpr std::size_t room = std::size_t{64} * 1'024;
 
   talk(caf::actor_system& system, const json_action& action,
-       std::unique_ptr<opening> what, std::shared_ptr<channel<frame>> to);
+       std::unique_ptr<open_terms> terms, std::shared_ptr<channel<frame>> to);
 
   talk(const talk&) = delete;
   talk& operator=(const talk&) = delete;

@@ -57,13 +57,13 @@ TEST_F(talks, confirm_no_end_that_was_not_passed_on) {
       co_await out.send(std::string(2 * http::talk::room, 'x'));
       co_return 7;
     });
-  auto what = std::make_unique<http::opening>();
-  what->options.disconnect = on_disconnect::keep;
-  what->options.grace = 1h;
+  auto terms = std::make_unique<http::open_terms>();
+  terms->options.disconnect = on_disconnect::keep;
+  terms->options.grace = 1h;
   const auto action = rt.action("/bidi-flow/brief");
   std::string run;
   {
-    http::talk at{system, action, std::move(what), reader.source()};
+    http::talk at{system, action, std::move(terms), reader.source()};
     run = json::parse(take().front().text)["run"];
     EXPECT_TRUE(eventually([&] {
       return action.find_run(run_id{run}).status != run_status::running;

@@ -23,11 +23,11 @@ namespace tertulia::web {
 namespace {
 
 /// @param may_detach whether a further input may leave the run.
-std::unique_ptr<opening>
-opening_of_turn(const genkit_turn& turn, const span_context& root,
-                bool has_more_inputs, bool may_detach) {
+std::unique_ptr<open_terms>
+open_terms_of_turn(const genkit_turn& turn, const span_context& root,
+                   bool has_more_inputs, bool may_detach) {
   const auto& x = turn.body;
-  auto result = std::make_unique<opening>();
+  auto result = std::make_unique<open_terms>();
   if (!x.init.is_null())
     result->init = payload::of(x.init);
   auto& chosen = result->options;
@@ -249,17 +249,17 @@ reflection::run_traced(const reflection_call& call, reflection_sink& to,
       turn.body.inputs.push_back(*call.input);
   }
   const auto may_detach = is_stored && call.has_more_inputs;
-  auto what = opening_of_turn(turn, root, call.has_more_inputs, may_detach);
-  what->options.custom_deltas = is_agent;
+  auto terms = open_terms_of_turn(turn, root, call.has_more_inputs, may_detach);
+  terms->options.custom_deltas = is_agent;
   if (is_stored && !turn.is_detached && !may_detach)
-    what->options.output_messages = 1; // no other client attaches
-  what->has_position_text = false;
+    terms->options.output_messages = 1; // no other client attaches
+  terms->has_position_text = false;
   for (auto& input : turn.body.inputs)
-    what->inputs.push_back(payload::of(std::move(input)));
-  what->closes = !call.has_more_inputs || turn.is_detached;
+    terms->inputs.push_back(payload::of(std::move(input)));
+  terms->closes = !call.has_more_inputs || turn.is_detached;
   channel_reader<frame> reader{co_await net::this_coro::executor};
   const auto client = std::make_shared<talk>(runtime_.system(), action,
-                                             std::move(what), reader.source());
+                                             std::move(terms), reader.source());
   const end_of_talk guard{*client, inputs, turn.is_detached};
   inputs.begin(client, is_agent, is_stored);
   frame opened;
