@@ -111,4 +111,21 @@ bool read_hex(std::string_view hex, std::span<std::uint8_t> out) noexcept {
   return true;
 }
 
+std::optional<std::string> percent_decoded(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      result += text[i];
+      continue;
+    }
+    std::uint8_t byte = 0;
+    if (!read_hex(lowered(text.substr(i + 1, 2)), {&byte, 1}))
+      return std::nullopt;
+    result += static_cast<char>(byte);
+    i += 2;
+  }
+  return result;
+}
+
 } // namespace tertulia::detail

@@ -2,12 +2,12 @@
 
 #include "otlp_text.hpp"
 
+#include <tertulia/detail/text.hpp>
 #include <tertulia/json.hpp>
 #include <tertulia/span_names.hpp>
 #include <tertulia/status.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <type_traits>
 #include <variant>
@@ -118,13 +118,6 @@ std::string_view trimmed(std::string_view x) {
   return x.substr(begin, x.find_last_not_of(blanks) + 1 - begin);
 }
 
-/// Returns the value of a hexadecimal digit; -1 if it is not one.
-int digit_of(char x) {
-  int result = -1;
-  std::from_chars(&x, &x + 1, result, 16);
-  return result;
-}
-
 } // namespace
 
 std::string request_text(const otlp_options& options,
@@ -175,21 +168,11 @@ http_fields fields_in(const std::string& variable, std::string_view text) {
     if (sign == std::string_view::npos || sign == 0)
       throw status_error{errc::invalid_argument,
                          variable + ": is not a list of key=value"};
-    std::string value;
-    for (auto i = sign + 1; i < item.size(); ++i) {
-      if (item[i] != '%') {
-        value += item[i];
-        continue;
-      }
-      const auto high = i + 2 < item.size() ? digit_of(item[i + 1]) : -1;
-      const auto low = i + 2 < item.size() ? digit_of(item[i + 2]) : -1;
-      if (high < 0 || low < 0)
-        throw status_error{errc::invalid_argument,
-                           variable + ": has a value that is not URL-encoded"};
-      value += static_cast<char>(high * 16 + low);
-      i += 2;
-    }
-    result.emplace_back(item.substr(0, sign), std::move(value));
+    auto value = detail::percent_decoded(item.substr(sign + 1));
+    if (!value)
+      throw status_error{errc::invalid_argument,
+                         variable + ": has a value that is not URL-encoded"};
+    result.emplace_back(item.substr(0, sign), std::move(*value));
   }
   return result;
 }

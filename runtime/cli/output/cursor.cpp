@@ -2,10 +2,13 @@
 
 #include "cursor.hpp"
 
+#include <tertulia/detail/text.hpp>
+
 #include <array>
-#include <charconv>
 #include <cstdio>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "tool_failure.hpp"
 
@@ -28,26 +31,6 @@ void append_encoded(std::string& to, std::string_view text) {
   }
 }
 
-bool append_decoded(std::string& to, std::string_view text) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      to += text[i];
-      continue;
-    }
-    if (text.size() - i < 3)
-      return false;
-    unsigned code = 0;
-    const auto* end = text.data() + i + 3;
-    const auto [at, error]
-      = std::from_chars(text.data() + i + 1, end, code, 16);
-    if (error != std::errc{} || at != end)
-      return false;
-    to += static_cast<char>(code);
-    i += 2;
-  }
-  return true;
-}
-
 } // namespace
 
 std::string cursor_of(const session_ref& x) {
@@ -61,14 +44,15 @@ std::string cursor_of(const session_ref& x) {
 session_ref session_of_cursor(const std::string& text) {
   const std::string_view all = text;
   const auto colon = all.find(':');
-  std::string agent;
-  std::string id;
-  if (colon == std::string_view::npos
-      || !append_decoded(agent, all.substr(0, colon))
-      || !append_decoded(id, all.substr(colon + 1)))
+  const auto is_cursor = colon != std::string_view::npos;
+  auto agent
+    = is_cursor ? detail::percent_decoded(all.substr(0, colon)) : std::nullopt;
+  auto id
+    = is_cursor ? detail::percent_decoded(all.substr(colon + 1)) : std::nullopt;
+  if (!agent || !id)
     reject_usage("--after: \"" + text + "\" is not a cursor",
                  "Use one that \"tertulia sessions list\" has printed.");
-  return {std::move(agent), session_id{std::move(id)}};
+  return {std::move(*agent), session_id{std::move(*id)}};
 }
 
 } // namespace tertulia::tool

@@ -16,26 +16,11 @@ namespace tertulia::web {
 namespace {
 
 std::optional<std::string> decoded(std::string_view text, bool is_query) {
-  std::string result;
-  result.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '+' && is_query) {
-      result += ' ';
-    } else if (text[i] != '%') {
-      result += text[i];
-    } else {
-      unsigned byte = 0;
-      if (text.size() - i < 3)
-        return std::nullopt;
-      const auto* first = text.data() + i + 1;
-      const auto [end, problem] = std::from_chars(first, first + 2, byte, 16);
-      if (problem != std::errc{} || end != first + 2)
-        return std::nullopt;
-      result += static_cast<char>(byte);
-      i += 2;
-    }
-  }
-  if (!detail::is_utf8(result))
+  std::string encoded{text};
+  if (is_query)
+    std::replace(encoded.begin(), encoded.end(), '+', ' ');
+  auto result = detail::percent_decoded(encoded);
+  if (result && !detail::is_utf8(*result))
     return std::nullopt;
   return result;
 }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,5 +51,12 @@ namespace tertulia::detail {
 ///          unspecified then.
 [[nodiscard]] bool read_hex(std::string_view hex,
                             std::span<std::uint8_t> out) noexcept;
+
+// -- percent-encoded text -----------------------------------------------------
+
+/// Returns the bytes of a text in which `%` and two hexadecimal digits stand
+/// for a byte, as in a URL.
+/// @returns empty if a `%` is not followed by two digits.
+[[nodiscard]] std::optional<std::string> percent_decoded(std::string_view text);
 
 } // namespace tertulia::detail
