@@ -43,7 +43,7 @@ auto define_agent(tertulia::runtime& rt, const ai::model& model,
   auto measure = ai::define_tool(
     rt, "measure", "Says how warm it is, in Celsius.",
     [](ai::tool_context ctx, nothing) -> task<double> {
-      // Whoever is the sensor by now. If it is dead, the model is told so.
+      // The sensor of this moment. If it is dead, the model gets an error.
       auto sensor = ctx.system().registry().get<caf::actor>(home::sensor_name);
       co_return co_await ctx.ask<double>(sensor, patience, caf::get_atom_v);
     });

@@ -34,7 +34,7 @@ struct genkit_dev_options {
   /// command line looks for it from the working directory.
   std::string folder{};
 
-  /// Server that traces are sent to. Empty: the command line says which.
+  /// Server that traces are sent to. Empty: that of the command line.
   std::string telemetry_server{};
 
   /// Whether spans are sent when they start, too.
