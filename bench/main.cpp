@@ -56,9 +56,9 @@ int run(const std::string& json_file, const std::string& filter, bool smoke) {
 } // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{
-    "Measures what tertulia costs, each row next to what the same "
-    "costs in raw CAF. A missed target is shown, and is no failure."};
+  CLI::App app{"Measures what tertulia costs, each row next to what the same "
+               "costs in raw CAF. A missed target is shown, and does not count "
+               "as a failure."};
   std::string json_file;
   std::string filter;
   bool smoke = false;

@@ -214,7 +214,7 @@ TEST(pages, every_proof_of_the_seeds_exists) {
       else if (std::regex_match(name, parts, test_name))
         expect_test(tests, parts[1], parts[2]);
       else
-        ADD_FAILURE() << name << " is no proof";
+        ADD_FAILURE() << name << " is not a proof";
     }
   }
   const std::map<std::string, std::string> numbers{

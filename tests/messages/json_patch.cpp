@@ -110,9 +110,9 @@ const std::vector<patch_case> rules{
    R"([{"op":"move","from":"","path":"/a"}])", error},
   {"removing the whole document", R"({"a":1})",
    R"([{"op":"remove","path":""}])", error},
-  {"an operation that is no object", R"({"a":1})", R"(["remove"])", error},
-  {"a patch that is no array", R"({"a":1})", R"({"op":"remove","path":"/a"})",
-   error},
+  {"an operation that is not an object", R"({"a":1})", R"(["remove"])", error},
+  {"a patch that is not an array", R"({"a":1})",
+   R"({"op":"remove","path":"/a"})", error},
 };
 
 void check(const std::vector<patch_case>& cases) {

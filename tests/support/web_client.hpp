@@ -189,7 +189,7 @@ public:
     return socket_.reason().code;
   }
 
-  /// The connection, for bytes that are no whole message.
+  /// The connection, for bytes that are not a whole message.
   tcp::socket& connection() noexcept {
     return socket_.next_layer();
   }

@@ -158,7 +158,7 @@ TEST_F(io_threads, end_when_a_body_waits_for_another_job) {
   }
 }
 
-// As above, within the time in which the other thread does not take over yet.
+// The same within the time in which the other thread does not take over yet.
 TEST_F(io_threads, pass_on_waiting_jobs_at_their_end) {
   const gate begun;
   const gate opened;

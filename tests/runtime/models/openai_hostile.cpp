@@ -80,7 +80,7 @@ TEST_F(openai_hostile, nothing_else_that_never_ends_is_read_on) {
   };
   options.max_answer_size = 1'048'576; // so that it is soon reached
   for (const auto& [begin, piece, code] : {
-         // the size of a chunk, which is no number
+         // the size of a chunk, which is not a number
          flood{events, "0", errc::data_loss},
          // trailers, and a trailer
          flood{events + "0\r\n", "X-Again: again\r\n",
