@@ -38,7 +38,7 @@ import tempfile
 import time
 import zlib
 
-from program import SWITCH, Program, Wrong
+from program import SWITCH, Program, Wrong, matches
 
 LISTS = pathlib.Path(__file__).resolve().parent
 ROOT = LISTS.parent.parent
