@@ -153,25 +153,6 @@ TEST(pages, the_top_level_holds_the_rooms) {
                      "runtime", "stores", "tests"}));
 }
 
-TEST(pages, a_file_of_the_rooms_is_found_by_its_name_in_a_small_folder) {
-  std::map<std::string, std::string> folders;
-  std::map<std::string, int> sources;
-  for (const auto* room : {"actors", "messages", "runtime", "stores"})
-    for (const auto& entry :
-         std::filesystem::recursive_directory_iterator{root / room}) {
-      const auto& file = entry.path();
-      if (file.extension() != ".cpp" && file.extension() != ".hpp")
-        continue;
-      const auto folder = file.parent_path().string();
-      const auto [at, is_new]
-        = folders.emplace(file.filename().string(), folder);
-      EXPECT_TRUE(is_new) << file << ", and another in " << at->second;
-      if (file.extension() == ".cpp")
-        EXPECT_LE(++sources[folder], 15) << folder;
-    }
-  EXPECT_GE(folders.size(), 500u);
-}
-
 TEST(pages, every_row_of_the_failure_table_names_its_test) {
   static const std::regex row{R"(\| .* \| `([a-z_0-9]+)\.([a-z_0-9]+)` \|)"};
   const auto tests = all_tests();
