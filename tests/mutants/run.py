@@ -166,6 +166,33 @@ def apply_all(mutants):
     return result
 
 
+def names_of_tests():
+    """Reads the names of all tests, as GoogleTest has them, from their sources.
+    One with parameters is there once for each prefix."""
+    text = "".join(x.read_text() for room in (ROOT / "tests", ROOT / "stores")
+                   for x in sorted(room.rglob("*.cpp")))
+    prefixes = {}
+    for prefix, suite in re.findall(
+            r"INSTANTIATE_TEST_SUITE_P\(\s*(\w+),\s*(\w+)", text):
+        prefixes.setdefault(suite, []).append(prefix)
+    result = []
+    for suite, test in re.findall(
+            r"\b(?:TEST(?:_F|_P)?|RC_GTEST_(?:FIXTURE_)?PROP)"
+            r"\(\s*(\w+),\s*(\w+)", text):
+        result += ([f"{x}/{suite}.{test}/0" for x in prefixes[suite]]
+                   if suite in prefixes else [f"{suite}.{test}"])
+    return result
+
+
+def check_tests(mutants):
+    names = names_of_tests()
+    wrong = [f"{x.where}: {x.name}: there is no test {y}" for x in mutants
+             if not x.equal for y in x.tests.split(":")
+             if not any(matches(name, y) for name in names)]
+    if wrong:
+        raise Wrong("\n".join(wrong))
+
+
 # -- the copy -----------------------------------------------------------------
 
 
@@ -232,10 +259,6 @@ def run(mutants, chosen, options):
             program.check_without_a_bug(pool, pathlib.Path(folder))
         say(f"without a bug {len(program.seconds)} tests pass"
             f" in {time.monotonic() - begin:.0f} s")
-        for x in chosen:
-            if not x.equal and not options.tests and not any(
-                    matches(y, x.tests) for y in program.seconds):
-                raise Wrong(f"{x.where}: {x.name} names no test")
 
         left = []
         running = {pool.submit(program.notice, x): x
@@ -278,7 +301,8 @@ def main():
     parser.add_argument("mutants", nargs="*", metavar="NAME",
                         help="only those of such names, such as 'leases_*'")
     parser.add_argument("--check", action="store_true",
-                        help="only look whether each of them still applies")
+                        help="only look whether each of them still applies, "
+                             "and whether its tests exist")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--tests", type=str.split, default=[],
                         help="build and run only test files of such names")
@@ -286,6 +310,7 @@ def main():
     try:
         mutants = read_list()
         apply_all(mutants)
+        check_tests(mutants)
         chosen = [x for x in mutants if not options.mutants or any(
             fnmatch.fnmatchcase(x.name, y) for y in options.mutants)]
         if not chosen:
