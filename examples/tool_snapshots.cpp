@@ -7,6 +7,7 @@
 #include <tertulia/ai/chat_agent.hpp>
 #include <tertulia/describe.hpp>
 #include <tertulia/memory_store.hpp>
+#include <tertulia/trigger_snapshot.hpp>
 
 #include <iostream>
 #include <map>
