@@ -322,7 +322,7 @@ TEST_F(tool_chat, refuses_a_conversation_and_a_model_that_there_are_not) {
   EXPECT_EQ(session.code, 3);
   EXPECT_EQ(session.out, "");
   EXPECT_TRUE(
-    run({"chat", "--model", "gpt-0"}, "Hello\n").failed(2, "There is: eliza"));
+    run({"chat", "--model", "gpt-0"}, "Hello\n").failed(2, "Models: eliza"));
   const auto both = run({"chat", "--new", "--session", "x", "--json"});
   EXPECT_EQ(json::parse(both.err).at("error").at("code"), "invalid_argument");
 }

@@ -157,7 +157,7 @@ TEST_F(tool_connect, does_not_take_another_answer_for_its_own) {
   auto other = desk->stream_bidi(with_session_id("s"), with_keep());
   tool_process chat{tool_process::terminal{80},
                     command({"chat", "--session", "s"})};
-  ASSERT_TRUE(chat.read_until("Say something"));
+  ASSERT_TRUE(chat.read_until("Talk to "));
   other.send_text("slow");
   for (const auto& x : other.responses(patience))
     if (x.chunk) // it is under way

@@ -174,7 +174,7 @@ TEST_F(tool, deletes_a_session_when_told_that_it_is_meant) {
   EXPECT_TRUE(run({"sessions", "delete", "s2"}).failed(2, "--yes"));
   EXPECT_EQ(documents({"sessions", "list"}).size(), 3u);
   EXPECT_EQ(output({"sessions", "delete", "s2", "--yes"}),
-            "Erased session s2 of /agent/chat with 1 snapshot.\n");
+            "Deleted session s2 of /agent/chat with 1 snapshot.\n");
   EXPECT_EQ(documents({"sessions", "list"}).size(), 2u);
   EXPECT_EQ(
     document({"sessions", "delete", "s1", "--agent", "/flow/draft", "--yes"})
@@ -188,7 +188,7 @@ TEST_F(tool, deletes_a_damaged_session_of_an_agent_that_is_named) {
     run({"sessions", "delete", "s2", "--yes"}).failed(4, "is corrupt"));
   EXPECT_EQ(
     output({"sessions", "delete", "s2", "--agent", "/agent/chat", "--yes"}),
-    "Erased session s2 of /agent/chat with 1 snapshot.\n");
+    "Deleted session s2 of /agent/chat with 1 snapshot.\n");
   EXPECT_EQ(run({"verify"}).code, 0);
 }
 
