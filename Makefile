@@ -64,18 +64,20 @@ build: deps ## build everything (BUILD_TYPE=Release, JOBS=all cores, UNITY=8)
 	@$(call compile,build,all)
 
 # stdin and stdout belong to the program: what the build says goes to stderr.
-run test: override UNITY = 32
-run: deps ## talk to an agent that remembers (CHAT_ARGS=--new)
+run test: UNITY = 32
+run: ## talk to an agent that remembers (CHAT_ARGS=--new)
+	@.ci/deps quick
 	@{ $(call configure_quick,OFF) \
 	    && $(call compile,build-quick,tertulia_tool); } </dev/null >&2
 	@build-quick/runtime/cli/tertulia chat $(CHAT_ARGS)
 
-test: deps ## run all tests and examples
+test: ## run all tests and examples
+	@.ci/deps quick
 	@$(call configure_quick,ON)
 	@$(call compile,build-quick,all)
 	@$(call ctest,build-quick)
 
-test-release: build ## run all tests and examples with what is installed
+test-release: build ## run all tests and examples as `make build` builds them
 	@$(call ctest,build)
 
 bench: deps ## measure; writes build/bench.json (BENCH_ARGS=--smoke)
@@ -133,8 +135,10 @@ test-attack: build ## attack the server over raw sockets (ATTACK_ARGS=--long)
 	@tests/attack/run.sh build $(ATTACK_ARGS)
 
 # Not part of any other check: it takes hours.
-mutants: deps ## how many plausible bugs the tests notice (MUTANTS='leases_*')
-	@set -f; CXX=$(quick_compiler) tests/mutants/run.py --jobs $(JOBS) $(MUTANTS)
+mutants: ## how many plausible bugs the tests notice (MUTANTS='leases_*')
+	@.ci/deps quick
+	@set -f; tests/mutants/run.py --compiler $(quick_compiler) --jobs $(JOBS) \
+	  $(MUTANTS)
 
 format: ## format all sources
 	@.ci/deps check

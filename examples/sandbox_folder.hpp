@@ -222,7 +222,7 @@ private:
       if (name.empty() || name.front() == '.'
           || name.find('\0') != std::string::npos)
         throw status_error{errc::permission_denied,
-                           path + " is not a name in the sandbox"};
+                           path + " is not in the sandbox"};
       result.push_back(std::move(name));
       from = to + 1;
     }

@@ -226,10 +226,13 @@ def copy_sources(to, changed, test_files):
             path.unlink()
 
 
-def build(jobs, test_files):
+def build(options):
     source, to = SCRATCH / "source", SCRATCH / "build"
-    tool = not test_files or any(x.startswith("tool") for x in test_files)
-    configure = ["cmake", "-S", source, "-B", to, "-DCMAKE_BUILD_TYPE=Debug",
+    tool = not options.tests or any(x.startswith("tool")
+                                    for x in options.tests)
+    configure = ["cmake", "-S", source, "-B", to,
+                 f"-DCMAKE_CXX_COMPILER={options.compiler}",
+                 "-DCMAKE_BUILD_TYPE=Debug",
                  "-DCMAKE_CXX_FLAGS=-w", "-DCMAKE_CXX_FLAGS_DEBUG=-O0",
                  "-DCMAKE_UNITY_BUILD=ON",
                  "-DTERTULIA_BENCH=OFF", "-DTERTULIA_EXAMPLES=OFF",
@@ -237,7 +240,7 @@ def build(jobs, test_files):
     if not (to / "CMakeCache.txt").exists() and shutil.which("ninja"):
         configure.append("-GNinja")
     subprocess.run(configure, check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(["cmake", "--build", to, "--parallel", str(jobs),
+    subprocess.run(["cmake", "--build", to, "--parallel", str(options.jobs),
                     "--target", "tertulia_tests"], check=True)
     return to / "tests" / "tertulia_tests"
 
@@ -251,7 +254,7 @@ def say(text):
 
 def run(mutants, chosen, options):
     copy_sources(SCRATCH / "source", apply_all(mutants), options.tests)
-    program = Program(build(options.jobs, options.tests), options.jobs)
+    program = Program(build(options), options.jobs)
     killed, survived, equal = [], [], []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         begin = time.monotonic()
@@ -303,6 +306,7 @@ def main():
     parser.add_argument("--check", action="store_true",
                         help="only look whether each of them still applies, "
                              "and whether its tests exist")
+    parser.add_argument("--compiler", default="c++")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--tests", type=str.split, default=[],
                         help="build and run only test files of such names")

@@ -15,8 +15,9 @@ namespace tertulia {
 ///
 /// @returns the id of the snapshot that has the state; empty if none was wanted
 ///          or there is no session.
-/// @errors  as `responder::end_turn`; `invalid_argument` for an event that only
-///          the body's own responder or the end of the body can trigger.
+/// @errors  as `agent_responder::end_turn`; `invalid_argument` for an event
+///          that only the body's own responder or the end of the body can
+///          trigger.
 /// @threads only on the actor of its body.
 /// @design  docs/sessions.md#sessions.
 [[nodiscard]] task<snapshot_id> trigger_snapshot(context ctx,

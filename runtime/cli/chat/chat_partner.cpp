@@ -31,7 +31,7 @@ std::string only_agent(const remote_runtime& there) {
 } // namespace
 
 chat_partner::chat_partner(runtime& rt, const snapshot_store& store,
-                         const std::string& model, caf::timespan pause)
+                           const std::string& model, caf::timespan pause)
   : models_(std::in_place, rt, model, pause), tools_(define_chat_tools(rt)),
     flow_(ai::define_prompt_agent(
       rt, "chat",

@@ -17,9 +17,8 @@ void ask_first(const tool& t, const std::string& question, bool yes) {
     return;
   if (t.as_json() || ::isatty(STDIN_FILENO) != 1
       || ::isatty(STDERR_FILENO) != 1)
-    reject_usage(
-      "this cannot be undone, and without a terminal nobody can confirm it",
-      "Add --yes to confirm it.");
+    reject_usage("this cannot be undone, and nobody can be asked to confirm it",
+                 "Add --yes to confirm it.");
   std::cerr << one_line(question) << " [y/N] " << std::flush;
   std::string answer;
   std::getline(std::cin, answer);

@@ -307,7 +307,7 @@ void finder::report_damages(bool is_found, const std::string& absence) const {
                                                   + summary_of(damages_)},
                   "\"tertulia verify\" looks for more damage."};
   if (!tool_.as_json())
-    remark("Damaged snapshots were skipped: " + summary_of(damages_) + '.');
+    remark("Damaged data was skipped: " + summary_of(damages_) + '.');
 }
 
 session_info find_session(tool& t, const session_choice& x) {

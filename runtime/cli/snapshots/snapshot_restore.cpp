@@ -77,8 +77,9 @@ void print_restored_text(
   tool& t, const restored& x,
   const std::function<std::string(const std::string&)>& way_back) {
   t.out().line(name_of(x.now) + "  " + short_id(x.now.id) + "  "
-               + (x.now.sequence == x.before ? "was the head already"
-                                             : "is the head now"));
+               + (x.now.sequence == x.before
+                    ? "was the head already, and is continued"
+                    : "is the head now"));
   if (!x.recovered.empty())
     t.out().line("Recovered: " + listed(x.recovered) + '.');
   if (!x.orphaned.empty()) {

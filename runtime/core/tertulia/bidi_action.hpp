@@ -196,7 +196,8 @@ public:
 
   /// Ends a kept run for all of its clients, for a body; does not block.
   /// @returns the run, with the status that was found.
-  /// @errors  `not_found`; those of `context::ask`.
+  /// @errors  `not_found`; those of `context::ask`, and for an action of
+  ///          another node those of `remote_runtime`.
   [[nodiscard]] task<run_info> abort(context ctx, run_id run) const {
     return detail::ask_run(ctx, reference_, run_verb::abort, std::move(run),
                            {});

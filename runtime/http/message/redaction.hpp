@@ -33,11 +33,13 @@ public:
   [[nodiscard]] std::string text(outgoing_kind kind, json x) const;
 
   /// Returns the text of a document for the caller; reads it only to change it.
-  /// @errors as the function above; `invalid_argument` if it cannot be read.
+  /// @errors throws `internal` if the function throws, and `invalid_argument`
+  ///         if the document cannot be read.
   [[nodiscard]] std::string text(outgoing_kind kind, std::string x) const;
 
   /// Returns the text of an array of chunks for the caller.
-  /// @errors throws `internal` if the function throws.
+  /// @errors throws `internal` if the function throws, and `invalid_argument`
+  ///         if the array cannot be read.
   [[nodiscard]] std::string chunks(std::string x) const;
 
   /// Returns an error for the caller; `internal` if the function throws.

@@ -67,7 +67,8 @@ connect_store(caf::actor_system& system, std::string host, std::uint16_t port,
 /// @errors   none here but of the requests: those for a store that is published
 ///           by itself, and those of `remote_runtime::store`.
 /// @threads  any.
-/// @lifetime ends with its last handle, which must not outlive the system.
+/// @lifetime ends with its last handle, which must not outlive the system. The
+///           end of the system waits for an attempt to connect.
 /// @design   docs/stores.md#a-store-on-another-node.
 [[nodiscard]] managed_store
 connect_store(caf::actor_system& system, remote_runtime there,

@@ -26,7 +26,7 @@ public:
   ///               answer of a model in the session, if there is one.
   /// @returns the id of the snapshot that has the state; empty if none was
   ///          wanted.
-  /// @errors  as `tertulia::responder::end_turn`.
+  /// @errors  as `agent_responder::end_turn`.
   [[nodiscard]] task<snapshot_id> end_turn(std::optional<finish_reason> reason
                                            = {}) const {
     return detail::end_conversation_turn(this->ctx(), reason);
