@@ -152,20 +152,22 @@ if(CMAKE_VERIFY_INTERFACE_HEADER_SETS)
 endif()
 
 # tertulia_room(<name> [WITHOUT_CAF] [OBJECTS] SOURCES <file>...
-#               [SEES <room>...]
+#               [SEES <room>...] [PARTS_OF <room>...]
 #               [LINKS [PUBLIC <target>...] [PRIVATE <target>...]])
 #
 # Declares tertulia::<name>, a folder of a room. Headers under tertulia/ are
 # installed; those outside a folder detail/ are public, so each of them can be
 # included alone, which `make check` verifies. The folder itself is on the
-# include path of its own sources only. A folder without sources is an interface
+# include path of its own sources only, and of those of a folder that is built
+# from its parts. A folder without sources is an interface
 # library. It can only see folders that are declared before it, so there is no
 # circle. It links CAF unless WITHOUT_CAF is given; such a folder is compiled
 # without the precompiled header, which contains CAF. With OBJECTS all of it is
 # linked, whether or not anything refers to it, as tests need that register
 # themselves.
 function(tertulia_room name)
-  cmake_parse_arguments(PARSE_ARGV 1 room "WITHOUT_CAF;OBJECTS" "" "SOURCES;SEES;LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 room "WITHOUT_CAF;OBJECTS" ""
+    "SOURCES;SEES;PARTS_OF;LINKS")
   set(options)
   set(caf CAF::core)
   if(room_WITHOUT_CAF)
@@ -205,6 +207,10 @@ function(tertulia_room name)
     endif()
     add_library(${target} ${kind} ${room_SOURCES})
     target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+    foreach(whole IN LISTS room_PARTS_OF)
+      get_target_property(parts tertulia_${whole} SOURCE_DIR)
+      target_include_directories(${target} PRIVATE ${parts})
+    endforeach()
     tertulia_common(${target} ${options})
   else()
     set(scope INTERFACE)

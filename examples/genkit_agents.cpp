@@ -11,6 +11,7 @@
 #include <tertulia/ai/prompt_agent.hpp>
 #include <tertulia/config.hpp>
 #include <tertulia/genkit_dev.hpp>
+#include <tertulia/genkit_protocol.hpp>
 #include <tertulia/http_server.hpp>
 #include <tertulia/memory_store.hpp>
 
@@ -177,6 +178,7 @@ int main(int argc, char** argv) {
     ai::prompt{ai::define_model(rt, "stand-in", play),
                ai::with_tools(ai::define_tool(rt, "book", "Books.", book))},
     tertulia::with_snapshot_store(store));
+  options.protocols.emplace_back(tertulia::genkit_protocol());
   const tertulia::http_server web{rt, options};
   // --(define-end)--
   // --(dev-begin)--

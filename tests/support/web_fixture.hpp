@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/config.hpp>
+#include <tertulia/genkit_protocol.hpp>
 #include <tertulia/http_server.hpp>
 #include <tertulia/runtime.hpp>
 
@@ -47,8 +48,9 @@ struct web : ::testing::Test {
       });
   }
 
-  /// Starts the server.
+  /// Starts the server, which speaks to clients of Genkit as well.
   web_client serve(http_server_options options = {}) {
+    options.protocols.emplace_back(genkit_protocol());
     server.emplace(rt, std::move(options));
     return client();
   }

@@ -4,6 +4,9 @@
 // programs.
 
 #include <tertulia/http_server.hpp>
+#ifdef TERTULIA_HAS_GENKIT
+#include <tertulia/genkit_protocol.hpp>
+#endif
 #include <tertulia/otlp_exporter.hpp>
 #ifdef TERTULIA_HAS_JWT
 #include <tertulia/jwt_verifier.hpp>
@@ -141,6 +144,9 @@ http_server_options options_of(const serve_options& o) {
   result.port = o.port;
   result.origins = o.origins;
   result.hosts = o.hosts;
+#ifdef TERTULIA_HAS_GENKIT
+  result.protocols.emplace_back(genkit_protocol());
+#endif
   result.certificate = o.certificate;
   result.key = o.key;
   result.behind_proxy = o.behind_proxy;

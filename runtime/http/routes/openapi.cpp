@@ -4,11 +4,10 @@
 #include <tertulia/schema.hpp>
 
 #include <initializer_list>
-#include <string>
 #include <utility>
 
-#include "genkit/genkit_events.hpp"
 #include "message/error_body.hpp"
+#include "openapi_parts.hpp"
 #include "router.hpp"
 #include "run_list.hpp"
 #include "talk/open_body.hpp"
@@ -19,36 +18,7 @@ namespace tertulia::web {
 
 namespace {
 
-json content(json schema) {
-  return {{"application/json", {{"schema", std::move(schema)}}}};
-}
-
-json reference(const char* name) {
-  return {{"$ref", std::string{"#/components/schemas/"} + name}};
-}
-
-json answer(const char* description, json schema) {
-  return {{"description", description},
-          {"content", content(std::move(schema))}};
-}
-
-json events() {
-  return {
-    {"description",
-     "An event stream: `opened`, then `chunks` (an array) and `turnEnd`, then "
-     "`output` or `error`. The id of an event is the position in the log of "
-     "what follows it."},
-    {"content", {{"text/event-stream", {{"schema", {{"type", "string"}}}}}}}};
-}
-
-json parameter(const char* place, const char* name, const char* description,
-               json schema = {{"type", "string"}}, bool is_required = false) {
-  return {{"in", place},
-          {"name", name},
-          {"description", description},
-          {"required", is_required},
-          {"schema", std::move(schema)}};
-}
+using namespace openapi;
 
 /// Returns the schema of an object whose members are texts.
 json object_of(std::initializer_list<const char*> members) {
@@ -56,22 +26,6 @@ json object_of(std::initializer_list<const char*> members) {
   for (const auto* x : members)
     result["properties"][x] = {{"type", "string"}};
   return result;
-}
-
-json operation(const char* id, const char* summary, json parameters,
-               json responses) {
-  responses["default"] = answer(
-    "The status of HTTP follows from that of the error.", reference("error"));
-  return {{"operationId", id},
-          {"summary", summary},
-          {"parameters", std::move(parameters)},
-          {"responses", std::move(responses)}};
-}
-
-json with_body(json operation, json schema) {
-  operation["requestBody"]
-    = {{"content", content(std::move(schema))}, {"required", false}};
-  return operation;
 }
 
 /// Adds the routes of sessions and snapshots.
@@ -173,12 +127,10 @@ void add_messages(json& schemas) {
                 {"description", "Position in the log of what follows"}}}});
 }
 
-json document(const std::string& url) {
-  const auto kind = parameter("path", "kind", "Kind of the action",
-                              {{"type", "string"}}, true);
-  const auto name = parameter("path", "name", "Name of the action",
-                              {{"type", "string"}}, true);
-  const auto key = json::array({kind, name});
+json document(const server_core& server) {
+  const auto key = key_parameters();
+  const auto& kind = key.at(0);
+  const auto& name = key.at(1);
   const auto run = parameter("query", "run", "Id of a run");
   const auto session
     = parameter("query", "session", "Session, instead of its live run");
@@ -204,13 +156,11 @@ json document(const std::string& url) {
   auto& action = paths["/actions/{kind}/{name}"];
   action["get"] = operation("showAction", "Describes an action", key,
                             {{"200", answer("Its schemas", any)}});
-  auto once = answer("The output", any);
-  once["content"].update(events()["content"]);
   action["post"]
     = with_body(operation("runAction",
                           "Runs an action and waits for its output, or streams "
                           "it if events are accepted",
-                          key, {{"200", once}}),
+                          key, {{"200", output()}}),
                 reference("open"));
   paths["/talk/{kind}/{name}"]["get"] = operation(
     "talk",
@@ -245,33 +195,8 @@ json document(const std::string& url) {
   paths["/events/{kind}/{name}"]["get"] = operation(
     "streamEvents", "Streams a run", of_events, {{"200", events()}});
   add_sessions(paths, kind, name);
-  const auto genkit
-    = [&](const char* path, const char* id, const char* summary, json result) {
-        paths[std::string{"/genkit/{kind}/{name}"} + path]["post"] = with_body(
-          operation(id, summary, key, {{"200", std::move(result)}}), any);
-      };
-  auto for_genkit = once;
-  for_genkit["headers"][genkit_stream_field]
-    = {{"description", "Id of a durable stream, which a later request reads "
-                       "on by the same field"},
-       {"schema", {{"type", "string"}}}};
-  genkit("", "callFlow", "Runs an action for a client of Genkit",
-         std::move(for_genkit));
-  auto& call = paths["/genkit/{kind}/{name}"]["post"]["parameters"];
-  call.push_back(parameter("query", "session", "Session of an agent"));
-  call.push_back(parameter("query", "stream", "Whether the answer is streamed",
-                           {{"type", "boolean"}}));
-  call.push_back(parameter("query", "durable",
-                           "Whether the stream outlives the request",
-                           {{"type", "boolean"}}));
-  call.push_back(
-    parameter("header", genkit_stream_field, "Id of a durable stream to read"));
-  genkit("/getSnapshot", "getGenkitSnapshot",
-         "Returns a snapshot of an agent for a client of Genkit",
-         answer("The snapshot", any));
-  genkit("/abort", "abortGenkitTurn",
-         "Ends a turn that a client of Genkit has left",
-         answer("Its status before", any));
+  for (const protocol& one : server.options().protocols)
+    one.describe(paths);
   for (const auto* path : {"/healthz", "/readyz", "/openapi.json"}) {
     auto& open = paths[path]["get"];
     open = operation(path + 1, "For operators", json::array(),
@@ -314,7 +239,7 @@ json document(const std::string& url) {
   add_messages(schemas);
   return {{"openapi", "3.1.0"},
           {"info", {{"title", "Tertulia"}, {"version", "1"}}},
-          {"servers", json::array({{{"url", url}}})},
+          {"servers", json::array({{{"url", server.url()}}})},
           {"paths", std::move(paths)},
           {"components",
            {{"schemas", std::move(schemas)},
@@ -327,8 +252,7 @@ json document(const std::string& url) {
 
 net::awaitable<void> show_openapi(server_core& server, exchange& x,
                                   std::string) {
-  co_await x.reply(
-    json_response(http::status::ok, line_of(document(server.url()))));
+  co_await x.reply(json_response(http::status::ok, line_of(document(server))));
 }
 
 } // namespace tertulia::web

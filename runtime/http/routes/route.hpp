@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <tertulia/json.hpp>
+
 #include <cstdint>
 #include <span>
 #include <string>
@@ -41,5 +43,20 @@ struct route {
 /// Routes of a server.
 /// @lifetime those of a program.
 using route_table = std::span<const route>;
+
+/// Protocol that a server can speak beside its own.
+struct protocol {
+  route_table routes;
+
+  /// Names of the header fields, beside those of the server, that a page of
+  /// another origin may send; empty, or separated by commas.
+  std::string_view request_fields;
+
+  /// Those that it may read of an answer.
+  std::string_view answer_fields;
+
+  /// Adds the routes to the paths of the OpenAPI document.
+  void (*describe)(json& paths);
+};
 
 } // namespace tertulia::web

@@ -37,7 +37,6 @@ constexpr std::array own_routes{
   route{patch, "/snapshots", true, callers, change_snapshot},
   route{get, "/diffs", true, callers, compare_snapshots},
   route{get, "/exports", true, callers, write_session},
-  route{post, "/genkit", true, callers, run_for_genkit},
   route{get, "/openapi.json", false, everyone, show_openapi},
   route{get, "/metrics", false, operators, show_metrics},
   route{get, "/healthz", false, everyone, show_health},
@@ -70,13 +69,12 @@ std::string methods_of(route_table routes, std::string_view path) {
 }
 
 /// Answers the question of a browser whether a page may send a request.
-response_message answer_preflight(const std::string& methods) {
+response_message answer_preflight(const server_core& server,
+                                  const std::string& methods) {
   response_message result{http::status::no_content};
   result.add("Allow", methods);
   result.add("Access-Control-Allow-Methods", methods);
-  result.add("Access-Control-Allow-Headers",
-             "Authorization, Content-Type, Last-Event-ID, traceparent, "
-             "tracestate, x-genkit-stream-id");
+  result.add("Access-Control-Allow-Headers", server.request_fields());
   result.add("Access-Control-Max-Age", "600");
   return result;
 }
@@ -140,7 +138,7 @@ net::awaitable<void> dispatch(server_core& server, exchange& x) {
     const auto methods = methods_of(server.routes(), path);
     if (methods.empty())
       throw status_error{errc::not_found, "there is no such path"};
-    return x.reply(answer_preflight(methods));
+    return x.reply(answer_preflight(server, methods));
   }
   if (method == head)
     method = get;

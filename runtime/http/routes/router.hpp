@@ -13,7 +13,7 @@ namespace tertulia::web {
 /// Answers a request.
 net::awaitable<void> serve(server_core& server, exchange& x);
 
-/// Returns the routes of an `http_server`.
+/// Returns the routes that each `http_server` has.
 [[nodiscard]] route_table http_routes() noexcept;
 
 /// Notes the origin of a request that cannot be read, so that an allowed page
@@ -41,7 +41,6 @@ net::awaitable<void> change_snapshot(server_core&, exchange&, std::string key);
 net::awaitable<void> compare_snapshots(server_core&, exchange&,
                                        std::string key);
 net::awaitable<void> write_session(server_core&, exchange&, std::string key);
-net::awaitable<void> run_for_genkit(server_core&, exchange&, std::string key);
 net::awaitable<void> show_openapi(server_core&, exchange&, std::string rest);
 net::awaitable<void> show_metrics(server_core&, exchange&, std::string rest);
 net::awaitable<void> show_health(server_core&, exchange&, std::string rest);

@@ -56,11 +56,35 @@ std::string whole_name(const std::string& owner, const std::string& session) {
   return result.str();
 }
 
+/// Returns the routes of a server with those of its protocols.
+std::vector<route> with_protocols(route_table own,
+                                  const http_server_options& x) {
+  std::vector<route> result{own.begin(), own.end()};
+  for (const web::protocol& one : x.protocols)
+    result.insert(result.end(), one.routes.begin(), one.routes.end());
+  return result;
+}
+
+/// Returns a list of header fields with those of the protocols of a server.
+std::string with_protocols(std::string own, const http_server_options& x,
+                           std::string_view protocol::*fields) {
+  for (const web::protocol& one : x.protocols)
+    if (const auto further = one.*fields; !further.empty())
+      own.append(", ").append(further);
+  return own;
+}
+
 } // namespace
 
 server_core::server_core(runtime& rt, http_server_options options,
                          route_table routes)
-  : runtime_(rt), options_(std::move(options)), routes_(routes),
+  : runtime_(rt), options_(std::move(options)),
+    routes_(with_protocols(routes, options_)),
+    request_fields_(with_protocols("Authorization, Content-Type, "
+                                   "Last-Event-ID, traceparent, tracestate",
+                                   options_, &protocol::request_fields)),
+    answer_fields_(
+      with_protocols("Retry-After", options_, &protocol::answer_fields)),
     access_(options_), io_(rt.system(), checked(options_).threads),
     acceptor_(io_.first()) {
   if (!options_.certificate.empty())

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_set>
+#include <vector>
 
 #include "io_threads.hpp"
 #include "message/channel.hpp"
@@ -47,6 +48,7 @@ struct refused_connections {
 /// @threads all members.
 class server_core {
 public:
+  /// @param routes those beside the routes of the protocols of the options.
   /// @errors as the constructor of `http_server`.
   server_core(runtime& rt, http_server_options options, route_table routes);
 
@@ -62,6 +64,16 @@ public:
 
   [[nodiscard]] route_table routes() const noexcept {
     return routes_;
+  }
+
+  /// Returns the header fields that a page of another origin may send.
+  [[nodiscard]] const std::string& request_fields() const noexcept {
+    return request_fields_;
+  }
+
+  /// Returns the header fields that such a page may read.
+  [[nodiscard]] const std::string& answer_fields() const noexcept {
+    return answer_fields_;
   }
 
   [[nodiscard]] runtime& actions() const noexcept {
@@ -151,7 +163,9 @@ private:
 
   runtime& runtime_;
   const http_server_options options_;
-  const route_table routes_;
+  const std::vector<route> routes_;
+  const std::string request_fields_;
+  const std::string answer_fields_;
   const access_list access_;
   mutable std::mutex mutex_;
   std::mutex join_mutex_; ///< held while the threads end

@@ -21,9 +21,6 @@ namespace tertulia::web {
 
 namespace {
 
-/// Fields of an answer that a page may read.
-constexpr const char* exposed_fields = "Retry-After, x-genkit-stream-id";
-
 /// Time for which a refused client may go on to send, so that it reads why.
 constexpr auto linger_within = std::chrono::seconds{2};
 
@@ -297,7 +294,7 @@ private:
     x.add("X-Content-Type-Options", "nosniff");
     if (!origin.empty()) {
       x.add("Access-Control-Allow-Origin", origin);
-      x.add("Access-Control-Expose-Headers", exposed_fields);
+      x.add("Access-Control-Expose-Headers", server_.answer_fields());
       x.add("Vary", "Origin");
     }
     status = static_cast<unsigned>(x.status);

@@ -59,6 +59,17 @@ struct outgoing_value {
   outgoing_kind kind = outgoing_kind::chunk;
 };
 
+namespace web {
+
+class server_core;
+struct protocol;
+
+} // namespace web
+
+/// Protocol that a server can speak beside its own, such as
+/// `genkit_protocol()`.
+using http_protocol = std::reference_wrapper<const web::protocol>;
+
 /// Options of an `http_server`, with their defaults.
 struct http_server_options {
   /// Address of the interface. Beyond the loopback interface a server needs
@@ -72,6 +83,9 @@ struct http_server_options {
   /// at the end stands for every rest. An action that is not among them does
   /// not exist for a client.
   std::vector<std::string> expose = default_exposure();
+
+  /// Protocols that the server speaks beside its own, on routes of their own.
+  std::vector<http_protocol> protocols{};
 
   /// Tokens of the callers; without any, and without `authenticate`, everyone
   /// is served. A caller reaches its own sessions and runs only: see
@@ -152,8 +166,8 @@ struct http_server_options {
   /// Time for which a run waits for its client, if the client does not choose.
   caf::timespan grace = std::chrono::minutes{1};
 
-  /// Longest time that a client may choose for that. A durable or detached run
-  /// of one of Genkit's clients ends after it; zero for never.
+  /// Longest time that a client may choose for that. A run that a client of
+  /// another protocol leaves behind ends after it; zero for never.
   caf::timespan max_grace = std::chrono::hours{24};
 
   /// Time for which `stop` and the destructor go on to serve while
@@ -173,12 +187,6 @@ struct http_server_options {
   /// nothing is logged.
   std::shared_ptr<spdlog::logger> log = nullptr;
 };
-
-namespace web {
-
-class server_core;
-
-} // namespace web
 
 /// HTTP server through which browsers and programs in any language open the
 /// actions of a runtime: by WebSocket, by event streams, and by requests for

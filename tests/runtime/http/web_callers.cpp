@@ -144,7 +144,8 @@ TEST_F(web_callers, have_no_more_runs_than_the_program_allows) {
                          });
   const tertulia::http_server own{
     small,
-    {.tokens
+    {.protocols = {genkit_protocol()},
+     .tokens
      = {{"ann", "ann-0123456789abcdef"}, {"bob", "bob-0123456789abcdef"}}}};
   web_client at{own.port()};
   const auto post = [&](const std::string& target, const std::string& body,

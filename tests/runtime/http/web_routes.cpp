@@ -2,6 +2,8 @@
 
 // The routes of a web server, and the tables of docs/server.md that list them.
 
+#include <tertulia/genkit_protocol.hpp>
+
 #include <cctype>
 #include <regex>
 #include <set>
@@ -51,10 +53,10 @@ route_names documented_routes(const std::string& section,
   return result;
 }
 
-/// Returns the routes of the server.
-route_names existing_routes() {
+/// Returns the names of routes.
+route_names names_of(tertulia::web::route_table routes) {
   route_names result;
-  for (const auto& x : tertulia::web::http_routes()) {
+  for (const auto& x : routes) {
     auto name = std::string{boost::beast::http::to_string(x.method)} + ' ';
     name += x.path;
     if (x.has_rest)
@@ -88,7 +90,9 @@ TEST(web_routes, are_those_in_the_table_of_routes) {
     const auto i = x.find(key);
     documented.insert(i == std::string::npos ? x : x.substr(0, i + key.size()));
   }
-  EXPECT_EQ(documented, existing_routes());
+  auto existing = names_of(tertulia::web::http_routes());
+  existing.merge(names_of(genkit_protocol().get().routes));
+  EXPECT_EQ(documented, existing);
 }
 
 TEST(web_routes, of_sessions_have_a_second_table) {
@@ -101,6 +105,22 @@ TEST_F(web, describes_the_routes_in_the_table_of_routes) {
   auto at = serve();
   EXPECT_EQ(described_routes(at.call("GET", "/openapi.json").document()),
             documented_routes("Routes"));
+}
+
+TEST_F(web, speaks_its_own_protocol_only_unless_told_otherwise) {
+  server.emplace(rt, http_server_options{.origins = {"https://example.org"}});
+  auto at = client();
+  EXPECT_EQ(at.call("POST", "/genkit/bidi-flow/counter", "{}").status, 404);
+  const auto routes
+    = described_routes(at.call("GET", "/openapi.json").document());
+  EXPECT_TRUE(routes.contains("POST /runs/KEY"));
+  EXPECT_FALSE(routes.contains("POST /genkit/KEY"));
+  const auto preflight = at.call("OPTIONS", "/runs/bidi-flow/counter", "",
+                                 "Origin: https://example.org\r\n");
+  EXPECT_EQ(preflight.status, 204);
+  const auto allowed = preflight.field("Access-Control-Allow-Headers");
+  EXPECT_NE(allowed.find("traceparent"), std::string::npos);
+  EXPECT_EQ(allowed.find("genkit"), std::string::npos);
 }
 
 } // namespace tertulia::test::web_route_tests

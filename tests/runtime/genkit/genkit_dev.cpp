@@ -17,10 +17,10 @@
 #include <stdexcept>
 #include <string>
 
-#include "runtime/http/genkit/dev/model_call.hpp"
-#include "runtime/http/genkit/dev/project_folder.hpp"
-#include "runtime/http/genkit/dev/telemetry.hpp"
-#include "runtime/http/genkit/dev/web_address.hpp"
+#include "runtime/genkit/dev/model_call.hpp"
+#include "runtime/genkit/dev/project_folder.hpp"
+#include "runtime/genkit/dev/telemetry.hpp"
+#include "runtime/genkit/dev/web_address.hpp"
 #include "support/conversations.hpp"
 #include "support/has.hpp"
 #include "support/scratch.hpp"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include "genkit_routes.hpp"
+
 #include <tertulia/descriptor.hpp>
 #include <tertulia/json.hpp>
 
@@ -15,7 +17,6 @@
 #include "genkit_snapshots.hpp"
 #include "message/error_body.hpp"
 #include "message/redaction.hpp"
-#include "routes/router.hpp"
 #include "talk/open_body.hpp"
 #include "talk/stored_conversation.hpp"
 

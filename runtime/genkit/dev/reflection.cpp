@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "companion.hpp"
-#include "genkit/genkit_agent.hpp"
-#include "genkit/genkit_agent_translator.hpp"
+#include "genkit_agent.hpp"
+#include "genkit_agent_translator.hpp"
 #include "message/error_body.hpp"
 #include "model_call.hpp"
 #include "reflection_entry.hpp"

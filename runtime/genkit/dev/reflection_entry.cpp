@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "genkit/genkit_agent.hpp"
+#include "genkit_agent.hpp"
 #include "model_call.hpp"
 
 namespace tertulia::web {

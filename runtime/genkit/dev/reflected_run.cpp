@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "genkit/genkit_agent.hpp"
+#include "genkit_agent.hpp"
 #include "reflection.hpp"
 
 namespace tertulia::web {

@@ -2,7 +2,7 @@
 
 #include "companion.hpp"
 
-#include "genkit/genkit_snapshots.hpp"
+#include "genkit_snapshots.hpp"
 #include "talk/stored_conversation.hpp"
 #include <boost/asio/this_coro.hpp>
 
