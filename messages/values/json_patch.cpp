@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace tertulia {
 
 json make_json_patch(const json& from, const json& to) {
@@ -31,10 +33,11 @@ void check_parent(const json& document, const json& operation,
   const json::json_pointer path{
     operation.at(member).get_ref<const std::string&>()};
   if (!path.empty() && !document.at(path.parent_pointer()).is_structured())
-    throw status_error{errc::invalid_argument,
-                       "the JSON patch does not fit: "
-                         + path.parent_pointer().to_string()
-                         + " is neither an object nor an array"};
+    throw status_error{
+      errc::invalid_argument,
+      fmt::format(
+        "the JSON patch does not fit: {} is neither an object nor an array",
+        path.parent_pointer().to_string())};
 }
 
 void apply_operation(json& to, const json& operation) {

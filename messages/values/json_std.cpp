@@ -197,8 +197,8 @@ std::int64_t read_duration(const json& from, const json_path& path,
   if (const auto count = to_count(*value, unit, lowest, highest))
     return *count;
   raise_mismatch(path,
-                 "a multiple of " + to_iso(of_count(1, unit).value())
-                   + " that the type has room for",
+                 fmt::format("a multiple of {} that the type has room for",
+                             to_iso(of_count(1, unit).value())),
                  in_quotes(text));
 }
 

@@ -10,6 +10,8 @@
 #include <memory>
 #include <system_error>
 
+#include <fmt/format.h>
+
 namespace tertulia::detail {
 
 namespace {
@@ -44,7 +46,8 @@ errc code_of_file_error(int error) noexcept {
 std::string read_file(const std::string& name) {
   const auto reject = [&](int error) {
     throw status_error{code_of_file_error(error),
-                       name + ": " + std::generic_category().message(error)};
+                       fmt::format("{}: {}", name,
+                                   std::generic_category().message(error))};
   };
   const std::unique_ptr<std::FILE, closer> file{
     std::fopen(name.c_str(), "rbe")};
