@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <string>
 
+#include <fmt/format.h>
+
 namespace tertulia {
 
 namespace detail {
@@ -96,9 +98,9 @@ payload payload::slice(std::size_t first, std::size_t count) const {
   auto part = content_ ? content_->ops->slice(*content_, first, count)
                        : caf::intrusive_ptr<detail::boxed>{};
   if (!part)
-    throw status_error{errc::invalid_argument, "$: expected a list of at least "
-                                                 + std::to_string(first + count)
-                                                 + " elements"};
+    throw status_error{errc::invalid_argument,
+                       fmt::format("$: expected a list of at least {} elements",
+                                   first + count)};
   return payload{std::move(part)};
 }
 
