@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "transfer.hpp"
+#include <fmt/format.h>
 #include <sys/epoll.h>
 
 namespace tertulia::http {
@@ -76,7 +77,8 @@ url read_url(const setting& x, Read read) {
   try {
     return read(x.text);
   } catch (const status_error& error) {
-    throw status_error{error.code(), x.name + (": " + error.message())};
+    throw status_error{error.code(),
+                       fmt::format("{}: {}", x.name, error.message())};
   }
 }
 

@@ -6,6 +6,8 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace tertulia::http {
 
 namespace {
@@ -69,12 +71,11 @@ std::string without(std::string text, const secrets& hidden) {
 status_error failure_of(unsigned status, std::string_view body,
                         const secrets& hidden) {
   const auto said = tamed(without(message_in(body), hidden));
-  auto text = "the server answers with status " + std::to_string(status);
+  const auto text = fmt::format("the server answers with status {}{}{}", status,
+                                said.empty() ? "" : ": ", said);
   json details{{"status", status}};
-  if (!said.empty()) {
-    text += ": " + said;
+  if (!said.empty())
     details["error"] = said;
-  }
   return {code_of_status(status), text, to_json_text(details)};
 }
 

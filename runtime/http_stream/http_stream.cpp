@@ -9,6 +9,7 @@
 #include "event_parser.hpp"
 #include "retry_policy.hpp"
 #include "transfer.hpp"
+#include <fmt/format.h>
 
 namespace tertulia {
 
@@ -225,10 +226,12 @@ task<http_head> http_stream::open(http_request request) {
   try {
     auto shared = std::make_shared<const http_request>(std::move(request));
     auto head = co_await impl_->open(std::move(shared));
-    if (const auto encoding = encoding_of(head); !encoding.empty())
-      throw status_error{errc::data_loss, "the server's answer is encoded as "
-                                            + encoding
-                                            + ", which was not asked for"};
+    if (const auto encoding = encoding_of(head); !encoding.empty()) {
+      const auto text = fmt::format(
+        "the server's answer is encoded as {}, which was not asked for",
+        encoding);
+      throw status_error{errc::data_loss, text};
+    }
     impl_->type = head.field("content-type");
     impl_->events.emplace(impl_->options().max_line_size);
     co_return head;
