@@ -8,13 +8,14 @@
 #include <utility>
 
 #include "message/error_body.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::web {
 
 namespace {
 
 [[noreturn]] void reject(const std::string& path, const char* what) {
-  throw status_error{errc::invalid_argument, path + ": " + what};
+  throw status_error{errc::invalid_argument, fmt::format("{}: {}", path, what)};
 }
 
 /// Returns a member; null if there is none.

@@ -10,6 +10,7 @@
 #include "genkit_agent.hpp"
 #include "message/error_body.hpp"
 #include "talk/stored_conversation.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::web {
 
@@ -35,7 +36,7 @@ lookup read_lookup(const json& data) {
       return {};
     if (!i->is_string())
       throw status_error{errc::invalid_argument,
-                         std::string{"$.data."} + member + ": is not a text"};
+                         fmt::format("$.data.{}: is not a text", member)};
     return i->get<std::string>();
   };
   lookup result;

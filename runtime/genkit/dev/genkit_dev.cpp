@@ -18,6 +18,7 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/this_coro.hpp>
+#include <fmt/format.h>
 
 namespace tertulia {
 
@@ -67,9 +68,10 @@ public:
     } else {
       auto to = web::web_address::of(options.command_line);
       if (!to)
-        throw status_error{errc::invalid_argument,
-                           "command_line: " + options.command_line
-                             + " is not the address of a WebSocket"};
+        throw status_error{
+          errc::invalid_argument,
+          fmt::format("command_line: {} is not the address of a WebSocket",
+                      options.command_line)};
       web::net::co_spawn(
         io_, web::serve_command_line(reflection_, std::move(*to), options.name),
         web::net::detached);

@@ -21,6 +21,7 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/websocket/stream.hpp>
+#include <fmt/format.h>
 #include <unistd.h>
 
 namespace tertulia::web {
@@ -258,8 +259,8 @@ private:
       return send(error_of(id, wrong_parameters, x.message()));
     }
     if (!reflection_.has(call.key))
-      return send(
-        error_of(id, wrong_parameters, "action " + call.key + " not found"));
+      return send(error_of(id, wrong_parameters,
+                           fmt::format("action {} not found", call.key)));
     const auto name = id.is_string() ? id.get<std::string>() : id.dump();
     auto inputs = std::make_shared<reflected_run>();
     runs_[name] = inputs;

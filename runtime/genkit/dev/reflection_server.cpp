@@ -16,6 +16,7 @@
 #include "message/error_body.hpp"
 #include "project_folder.hpp"
 #include "talk/open_body.hpp"
+#include <fmt/format.h>
 #include <unistd.h>
 
 namespace tertulia::web {
@@ -145,9 +146,11 @@ net::awaitable<void> run_reflected(server_core& server, exchange& x,
   auto call = reflection_call::of(read_document(x.request.body()));
   call.is_stream = x.place.get("stream") == "true";
   call.has_more_inputs = false;
-  if (!actions.has(call.key))
-    co_return co_await x.reply(text_response(
-      http::status::not_found, "action " + call.key + " not found"));
+  if (!actions.has(call.key)) {
+    auto text = fmt::format("action {} not found", call.key);
+    co_return co_await x.reply(
+      text_response(http::status::not_found, std::move(text)));
+  }
   line_sink to{x, call.is_stream};
   auto inputs = std::make_shared<reflected_run>();
   x.when_gone([inputs] { inputs->cancel(); });

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <boost/asio/ip/address.hpp>
+#include <fmt/format.h>
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
 
@@ -24,7 +25,8 @@ bool is_loopback(const std::string& address) {
   const auto parsed = boost::asio::ip::make_address(address, problem);
   if (problem)
     throw status_error{errc::invalid_argument,
-                       "address: " + address + " is not an IP address"};
+                       fmt::format("address: {} is not an IP address",
+                                   address)};
   return parsed.is_loopback();
 }
 
@@ -48,7 +50,8 @@ access_list::access_list(const http_server_options& options)
     check_caller(caller_name{x.caller});
     if (x.token.size() < least_token)
       throw status_error{errc::invalid_argument,
-                         "tokens: that of " + x.caller + " is too short"};
+                         fmt::format("tokens: that of {} is too short",
+                                     x.caller)};
     callers_.push_back({x.caller, digest_of(x.token)});
   }
   any_origin_

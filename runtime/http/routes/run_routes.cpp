@@ -16,6 +16,7 @@
 #include "talk/ask.hpp"
 #include "talk/open_body.hpp"
 #include "talk/stored_conversation.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::web {
 
@@ -163,9 +164,10 @@ net::awaitable<void> send_inputs(server_core& server, exchange& x,
   const auto before
     = read_document(run.opened().text)["inputs"].get<std::uint64_t>();
   const auto first = body.number.value_or(before);
-  if (first > before)
-    throw status_error{errc::out_of_range,
-                       "input " + std::to_string(before) + " is missing"};
+  if (first > before) {
+    const auto text = fmt::format("input {} is missing", before);
+    throw status_error{errc::out_of_range, text};
+  }
   const auto known
     = std::min<std::uint64_t>(before - first, body.inputs.size());
   for (auto i = known; i < body.inputs.size(); ++i)

@@ -12,6 +12,7 @@
 #include "talk/open_body.hpp"
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <fmt/format.h>
 
 // Messages of a WebSocket, each a JSON object with one member that says what it
 // is. From the client: `open` (first), `input`, `close`, `cancel`, `detach`.
@@ -117,7 +118,7 @@ void handle(const talk& run, const json& message) {
     run.leave();
   } else {
     throw status_error{errc::invalid_argument,
-                       "$." + name + ": is not known here"};
+                       fmt::format("$.{}: is not known here", name)};
   }
 }
 

@@ -13,6 +13,7 @@
 #include "talk/socket_session.hpp"
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <fmt/format.h>
 
 namespace tertulia::web {
 
@@ -98,9 +99,9 @@ server_core::server_core(runtime& rt, http_server_options options,
     acceptor_.listen(net::socket_base::max_listen_connections);
     port_ = acceptor_.local_endpoint().port();
   } catch (const boost::system::system_error& x) {
-    throw status_error{errc::unavailable, options_.address + ":"
-                                            + std::to_string(options_.port)
-                                            + ": " + x.code().message()};
+    throw status_error{errc::unavailable,
+                       fmt::format("{}:{}: {}", options_.address, options_.port,
+                                   x.code().message())};
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include <boost/beast/websocket/ssl.hpp>
 #include <boost/beast/websocket/teardown.hpp>
+#include <fmt/format.h>
 #include <openssl/ssl.h>
 
 namespace tertulia::web {
@@ -31,7 +32,7 @@ int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* size,
 void expect(const boost::system::error_code& problem, const std::string& file) {
   if (problem)
     throw status_error{errc::failed_precondition,
-                       file + ": " + problem.message()};
+                       fmt::format("{}: {}", file, problem.message())};
 }
 
 } // namespace
@@ -110,7 +111,8 @@ std::shared_ptr<net::ssl::context> load_tls(const std::string& certificate,
   expect(problem, key);
   if (SSL_CTX_check_private_key(native) != 1)
     throw status_error{errc::failed_precondition,
-                       key + " is not the key of " + certificate};
+                       fmt::format("{} is not the key of {}", key,
+                                   certificate)};
   return result;
 }
 
