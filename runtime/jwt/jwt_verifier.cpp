@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "key_set.hpp"
+#include <fmt/format.h>
 
 namespace tertulia {
 
@@ -41,7 +42,7 @@ std::shared_ptr<const jwt::key_set> read_keys(const std::string& file) {
   try {
     return std::make_shared<const jwt::key_set>(text);
   } catch (const status_error& x) {
-    throw status_error{x.code(), file + ": " + x.message()};
+    throw status_error{x.code(), fmt::format("{}: {}", file, x.message())};
   }
 }
 

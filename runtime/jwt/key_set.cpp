@@ -6,6 +6,8 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace tertulia::jwt {
 
 namespace {
@@ -19,7 +21,7 @@ std::string text_in(const json& x, const char* name) {
 
 [[noreturn]] void reject(std::size_t index, const char* what) {
   throw status_error{errc::invalid_argument,
-                     "keys[" + std::to_string(index) + "]: " + what};
+                     fmt::format("keys[{}]: {}", index, what)};
 }
 
 /// Returns whether a key is for signatures by one of the known algorithms:
