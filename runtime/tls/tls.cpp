@@ -28,6 +28,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
 #include <boost/beast/core/error.hpp>
+#include <fmt/format.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
@@ -154,7 +155,8 @@ make_tls(const caf::actor_system_config& files) {
   const auto load = [](const std::string& file, error_code error) {
     if (error)
       throw status_error{errc::failed_precondition,
-                         "cannot use " + file + ": " + error.message()};
+                         fmt::format("cannot use {}: {}", file,
+                                     error.message())};
   };
   error_code error;
   result->use_certificate_chain_file(files.openssl_certificate, error);
@@ -183,7 +185,7 @@ struct destination {
   time_point until;
 
   [[nodiscard]] std::string name() const {
-    return host + ':' + std::to_string(port);
+    return fmt::format("{}:{}", host, port);
   }
 };
 
@@ -200,14 +202,15 @@ bool is_alert(error_code x) {
     throw status_error{errc::deadline_exceeded, "no answer from " + to.name()};
   if (is_alert(reason))
     throw status_error{errc::permission_denied,
-                       to.name()
-                         + " refused the connection: " + reason.message()};
+                       fmt::format("{} refused the connection: {}", to.name(),
+                                   reason.message())};
   if (reason.category() == asio::error::get_ssl_category())
-    throw status_error{errc::unavailable, to.name()
-                                            + " has no TLS settings in common: "
-                                            + reason.message()};
-  throw status_error{errc::unavailable, "cannot connect to " + to.name() + ": "
-                                          + reason.message()};
+    throw status_error{errc::unavailable,
+                       fmt::format("{} has no TLS settings in common: {}",
+                                   to.name(), reason.message())};
+  throw status_error{errc::unavailable,
+                     fmt::format("cannot connect to {}: {}", to.name(),
+                                 reason.message())};
 }
 
 asio::awaitable<std::vector<asio::ip::tcp::endpoint>>
@@ -243,10 +246,12 @@ asio::awaitable<int> connect(std::weak_ptr<asio::io_context> at,
                                    asio::redirect_error(asio::use_awaitable,
                                                         error));
   if (const auto verdict = SSL_get_verify_result(stream->native_handle());
-      error && verdict != X509_V_OK)
-    throw status_error{errc::permission_denied,
-                       "the certificate of " + to->name() + " is not trusted: "
-                         + X509_verify_cert_error_string(verdict)};
+      error && verdict != X509_V_OK) {
+    const auto text
+      = fmt::format("the certificate of {} is not trusted: {}", to->name(),
+                    X509_verify_cert_error_string(verdict));
+    throw status_error{errc::permission_denied, text};
+  }
   if (error)
     fail_to_connect(*to, error);
   const auto line = std::make_shared<tls_line>(std::move(stream));
@@ -269,10 +274,10 @@ public:
     error_code error;
     const auto where = asio::ip::make_address(address, error);
     if (error)
-      throw status_error{errc::invalid_argument,
-                         '"' + address
-                           + "\" is not the number of an address, "
-                             "such as 127.0.0.1"};
+      throw status_error{
+        errc::invalid_argument,
+        fmt::format("\"{}\" is not the number of an address, such as 127.0.0.1",
+                    address)};
     auto thread = tls_thread::shared();
     std::shared_ptr<tls_port> listener;
     try {
@@ -281,9 +286,9 @@ public:
                                      asio::ip::tcp::endpoint{where, port},
                                      std::move(log));
     } catch (const system_error& x) {
-      throw status_error{errc::unavailable, "cannot listen on " + address + ':'
-                                              + std::to_string(port) + ": "
-                                              + x.code().message()};
+      throw status_error{errc::unavailable,
+                         fmt::format("cannot listen on {}:{}: {}", address,
+                                     port, x.code().message())};
     }
     const auto result = listener->port();
     io::doorman_ptr door = caf::make_counted<plain_door>(
