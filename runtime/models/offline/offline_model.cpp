@@ -8,6 +8,7 @@
 #include "fitted_json.hpp"
 #include "partner.hpp"
 #include "tool_wishes.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::ai {
 
@@ -25,7 +26,7 @@ std::string last_said(const message_log& messages) {
 
 std::string missing_tool(const std::string& name,
                          const std::vector<tool_definition>& tools) {
-  auto result = "I have no tool called " + name + '.';
+  auto result = fmt::format("I have no tool called {}.", name);
   for (std::size_t i = 0; i < tools.size(); ++i)
     result += (i == 0 ? " I could use " : ", ") + tools[i].name;
   return tools.empty() ? result : result + '.';

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "rules.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::offline {
 
@@ -113,12 +114,13 @@ std::string speak_of_names(const recollection& now) {
       || has(text, {"know", "my", "name"})
       || has(text, {"remember", "my", "name"})) {
     const auto name = known_name(now);
-    return name.empty() ? "You have not told me your name yet."
-                        : "You told me that your name is " + name + ".";
+    return name.empty()
+             ? "You have not told me your name yet."
+             : fmt::format("You told me that your name is {}.", name);
   }
   const auto name = name_in(text);
   return name.empty() ? std::string{}
-                      : "Nice to meet you, " + name + ". How are you?";
+                      : fmt::format("Nice to meet you, {}. How are you?", name);
 }
 
 // -- earlier messages ---------------------------------------------------------
@@ -137,9 +139,8 @@ std::string recall(const recollection& now) {
   for (auto i = now.said.rbegin() + 1; i < now.said.rend() && told < 3; ++i) {
     if (i->empty())
       continue;
-    result += told++ == 0 ? "You said \"" : ", and before that \"";
-    result += *i;
-    result += '"';
+    result += fmt::format("{} \"{}\"",
+                          told++ == 0 ? "You said" : ", and before that", *i);
   }
   return told == 0 ? "This is where we began." : result + '.';
 }

@@ -9,6 +9,7 @@
 
 #include "fitted_json.hpp"
 #include "words.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::offline {
 
@@ -104,14 +105,10 @@ std::string in_plain_words(const json& x) {
   if (!x.is_object() || x.empty())
     return to_json_text(x);
   std::string result;
-  for (const auto& [name, value] : x.items()) {
-    if (!result.empty())
-      result += ", ";
-    result += in_words(name);
-    result += ' ';
-    result
-      += value.is_string() ? value.get<std::string>() : to_json_text(value);
-  }
+  for (const auto& [name, value] : x.items())
+    result += fmt::format("{}{} {}", result.empty() ? "" : ", ", in_words(name),
+                          value.is_string() ? value.get<std::string>()
+                                            : to_json_text(value));
   return result;
 }
 
@@ -169,12 +166,10 @@ std::string wanted_tool(std::string_view text) {
 std::string told_of(const ai::message& responses) {
   std::string result;
   for (const auto& x : responses.content)
-    if (const auto* answer = x.as_response()) {
-      if (!result.empty())
-        result += ' ';
-      result += "The " + in_words(answer->name)
-                + " tool says: " + in_plain_words(answer->output) + '.';
-    }
+    if (const auto* answer = x.as_response())
+      result
+        += fmt::format("{}The {} tool says: {}.", result.empty() ? "" : " ",
+                       in_words(answer->name), in_plain_words(answer->output));
   return result.empty() ? "The tools said nothing." : result;
 }
 

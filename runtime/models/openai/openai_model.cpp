@@ -10,6 +10,7 @@
 
 #include "request_json.hpp"
 #include "response_assembly.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::ai {
 
@@ -111,7 +112,7 @@ model define_openai_model(runtime& rt, std::string name,
     throw status_error{errc::invalid_argument,
                        "a model needs the name that its server knows"};
   const auto server = client_of(options);
-  auto description = options.model + " at " + server.authority();
+  auto description = fmt::format("{} at {}", options.model, server.authority());
   return define_model(
     rt, std::move(name),
     [server, model = options.model](context ctx, generate_request request,
