@@ -16,6 +16,7 @@ run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${SCRATCH}/build
   -D CMAKE_CXX_COMPILER=${COMPILER}
   # An application need not be built as the library was, nor be optimized.
   -D CMAKE_BUILD_TYPE=Debug
+  -D CMAKE_CXX_FLAGS_DEBUG=
   -D CMAKE_PREFIX_PATH=${prefix}
   # Neither the tree nor another installation may help out.
   -D CMAKE_FIND_USE_PACKAGE_REGISTRY=OFF)
@@ -35,4 +36,3 @@ endif()
 
 run(${SCRATCH}/build/outside_store)
 run(${SCRATCH}/build/outside_test)
-run(${SCRATCH}/build/outside_processes)
