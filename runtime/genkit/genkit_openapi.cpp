@@ -15,7 +15,7 @@ using namespace openapi;
 
 /// Returns the answer to a call, whose stream may be durable.
 json output_of_call() {
-  auto result = output();
+  auto result = output_answer();
   result["headers"][genkit_stream_field]
     = {{"description", "Id of a durable stream, which a later request reads "
                        "on by the same field"},

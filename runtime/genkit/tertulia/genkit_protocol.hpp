@@ -6,8 +6,8 @@
 
 namespace tertulia {
 
-/// Protocol of Genkit's published clients, `runFlow`, `streamFlow` and
-/// `remoteAgent`, for the routes below `/genkit` of an `http_server`.
+/// Returns the protocol of Genkit's published clients, `runFlow`, `streamFlow`
+/// and `remoteAgent`, for the routes below `/genkit` of an `http_server`.
 ///
 /// ```
 /// tertulia::http_server web{rt,

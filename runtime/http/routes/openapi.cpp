@@ -160,7 +160,7 @@ json document(const server_core& server) {
     = with_body(operation("runAction",
                           "Runs an action and waits for its output, or streams "
                           "it if events are accepted",
-                          key, {{"200", output()}}),
+                          key, {{"200", output_answer()}}),
                 reference("open"));
   paths["/talk/{kind}/{name}"]["get"] = operation(
     "talk",
@@ -193,7 +193,7 @@ json document(const server_core& server) {
                           {{"202", answer("How many of them were new", any)}}),
                 reference("inputs"));
   paths["/events/{kind}/{name}"]["get"] = operation(
-    "streamEvents", "Streams a run", of_events, {{"200", events()}});
+    "streamEvents", "Streams a run", of_events, {{"200", events_answer()}});
   add_sessions(paths, kind, name);
   for (const protocol& one : server.options().protocols)
     one.describe(paths);

@@ -20,7 +20,7 @@ json answer(const char* description, json schema) {
           {"content", content(std::move(schema))}};
 }
 
-json events() {
+json events_answer() {
   return {
     {"description",
      "An event stream: `opened`, then `chunks` (an array) and `turnEnd`, then "
@@ -29,9 +29,9 @@ json events() {
     {"content", {{"text/event-stream", {{"schema", {{"type", "string"}}}}}}}};
 }
 
-json output() {
+json output_answer() {
   auto result = answer("The output", {{"type", "object"}});
-  result["content"].update(events()["content"]);
+  result["content"].update(events_answer()["content"]);
   return result;
 }
 

@@ -16,10 +16,10 @@ namespace tertulia::web::openapi {
 [[nodiscard]] json answer(const char* description, json schema);
 
 /// Returns the answer with the events of a run.
-[[nodiscard]] json events();
+[[nodiscard]] json events_answer();
 
 /// Returns the answer with the output of a run, or with its events.
-[[nodiscard]] json output();
+[[nodiscard]] json output_answer();
 
 /// Returns a parameter of a request.
 /// @param place of the parameter: `path`, `query` or `header`.

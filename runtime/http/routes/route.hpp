@@ -41,7 +41,7 @@ struct route {
 };
 
 /// Routes of a server.
-/// @lifetime those of a program.
+/// @lifetime that of the server or the program that has them.
 using route_table = std::span<const route>;
 
 /// Protocol that a server can speak beside its own.
@@ -52,7 +52,8 @@ struct protocol {
   /// another origin may send; empty, or separated by commas.
   std::string_view request_fields;
 
-  /// Those that it may read of an answer.
+  /// Names of the header fields, beside those of the server, that such a page
+  /// may read of an answer; empty, or separated by commas.
   std::string_view answer_fields;
 
   /// Adds the routes to the paths of the OpenAPI document.

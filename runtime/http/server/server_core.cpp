@@ -42,6 +42,11 @@ const http_server_options& checked(const http_server_options& x) {
                             x.stop_delay, x.drain_within})
     if (within.count() < 0 || within > std::chrono::hours{24})
       reject("a time limit");
+  for (auto i = x.protocols.begin(); i != x.protocols.end(); ++i)
+    for (auto j = x.protocols.begin(); j != i; ++j)
+      if (&i->get() == &j->get())
+        throw status_error{errc::invalid_argument,
+                           "protocols: one of them is there twice"};
   if (x.grace.count() < 0)
     reject("grace");
   if (x.max_grace.count() < 0)

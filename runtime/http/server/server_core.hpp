@@ -48,7 +48,7 @@ struct refused_connections {
 /// @threads all members.
 class server_core {
 public:
-  /// @param routes those beside the routes of the protocols of the options.
+  /// @param routes of the server, without those of its protocols.
   /// @errors as the constructor of `http_server`.
   server_core(runtime& rt, http_server_options options, route_table routes);
 

@@ -67,7 +67,8 @@ struct protocol;
 } // namespace web
 
 /// Protocol that a server can speak beside its own, such as
-/// `genkit_protocol()`.
+/// `genkit_protocol()`; made by this library.
+/// @lifetime that of the program.
 using http_protocol = std::reference_wrapper<const web::protocol>;
 
 /// Options of an `http_server`, with their defaults.
@@ -84,7 +85,8 @@ struct http_server_options {
   /// not exist for a client.
   std::vector<std::string> expose = default_exposure();
 
-  /// Protocols that the server speaks beside its own, on routes of their own.
+  /// Protocols that the server speaks beside its own, on routes of their own;
+  /// each of them once.
   std::vector<http_protocol> protocols{};
 
   /// Tokens of the callers; without any, and without `authenticate`, everyone

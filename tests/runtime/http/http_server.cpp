@@ -269,6 +269,9 @@ TEST_F(web, refuses_options_that_are_not_safe) {
             errc::invalid_argument);
   EXPECT_EQ(code_of_options({.address = "nowhere"}), errc::invalid_argument);
   EXPECT_EQ(code_of_options({.expose = {"echo"}}), errc::invalid_argument);
+  // The fixture adds it, too.
+  EXPECT_EQ(code_of_options({.protocols = {genkit_protocol()}}),
+            errc::invalid_argument);
   EXPECT_EQ(code_of_options({.threads = 0}), errc::invalid_argument);
   serve();
   EXPECT_EQ(code_from([&] {

@@ -121,6 +121,7 @@ TEST_F(web, speaks_its_own_protocol_only_unless_told_otherwise) {
   const auto allowed = preflight.field("Access-Control-Allow-Headers");
   EXPECT_NE(allowed.find("traceparent"), std::string::npos);
   EXPECT_EQ(allowed.find("genkit"), std::string::npos);
+  EXPECT_EQ(preflight.field("Access-Control-Expose-Headers"), "Retry-After");
 }
 
 } // namespace tertulia::test::web_route_tests
