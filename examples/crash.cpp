@@ -8,6 +8,7 @@
 #include <tertulia/ai/session_flow.hpp>
 #include <tertulia/ai/tool.hpp>
 #include <tertulia/config.hpp>
+#include <tertulia/describe.hpp>
 #include <tertulia/remote_runtime.hpp>
 #include <tertulia/sqlite_store.hpp>
 

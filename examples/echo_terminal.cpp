@@ -7,6 +7,7 @@
 // With a store it continues the last conversation, even after `kill -9`.
 
 #include <tertulia/define_agent.hpp>
+#include <tertulia/describe.hpp>
 #include <tertulia/memory_store.hpp>
 #include <tertulia/runtime.hpp>
 #include <tertulia/sqlite_store.hpp>

@@ -10,6 +10,7 @@
 #include <tertulia/ai/define_model.hpp>
 #include <tertulia/ai/prompt_agent.hpp>
 #include <tertulia/config.hpp>
+#include <tertulia/describe.hpp>
 #include <tertulia/genkit_dev.hpp>
 #include <tertulia/genkit_protocol.hpp>
 #include <tertulia/http_server.hpp>

@@ -6,6 +6,7 @@
 #include <tertulia/ai/custom_view.hpp>
 #include <tertulia/ai/define_model.hpp>
 #include <tertulia/ai/prompt_agent.hpp>
+#include <tertulia/describe.hpp>
 
 #include <cstddef>
 #include <iostream>

@@ -5,6 +5,7 @@
 // complete when it is read alone.
 
 #include <cstddef>
+#include <filesystem>
 #include <regex>
 #include <string>
 
@@ -98,6 +99,22 @@ TEST(snippets, are_complete_when_read_alone) {
                         : x.text;
     EXPECT_EQ(snippet_search(x.text, file).missing(), names{}) << x;
   }
+}
+
+// A precompiled header hides what a file that users copy does not include.
+TEST(snippets, come_from_files_that_include_what_they_use) {
+  auto count = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator{root / "examples"}) {
+    if (entry.path().extension() != ".cpp")
+      continue;
+    const auto file = lines_of(entry.path());
+    const snippet_search search{file, file};
+    for (const auto& name : search.missing())
+      EXPECT_FALSE(name.starts_with("tertulia")) << entry << ": " << name;
+    ++count;
+  }
+  EXPECT_GE(count, 40);
 }
 
 TEST(snippets, are_not_hidden_in_blocks_of_text) {
