@@ -103,7 +103,7 @@ function(tertulia_common target)
     <algorithm> <chrono> <coroutine> <functional> <map> <memory> <optional>
     <string> <string_view> <unordered_map> <utility> <variant> <vector>
     <caf/all.hpp> <nlohmann/json.hpp>)
-  if(common_PROGRAM)
+  if(common_PROGRAM AND tertulia_many_programs)
     list(APPEND libraries ${tertulia_seen_by_programs})
     list(APPEND headers
       <tertulia/ai/chat_agent.hpp> <tertulia/ai/define_model.hpp>
@@ -114,10 +114,10 @@ function(tertulia_common target)
   tertulia_precompile(${target} "${libraries}" "${headers}")
 endfunction()
 
-# One precompiled header serves all rooms, and another one all programs, that are
-# optimized alike. For the rooms it takes 3 s and saves clang 1.5 s per unit that
-# includes CAF, and g++ half of that. For the programs it takes 6 s, and saves
-# clang 1.6 s per unit and g++ 1.1 s more than that of the rooms does; adding the
+# One precompiled header serves all rooms, and another one the folders that have
+# many programs (tertulia_many_programs), as far as they are optimized alike. For the rooms clang takes 3 s, and saves
+# 1.5 s per unit that includes CAF; for the programs it takes 6 s, and saves 1.6 s
+# more per unit. g++ takes twice as long, and saves 0.7 s and 1.1 s. Adding the
 # headers of GoogleTest and rapidcheck for the tests saved nothing. Each belongs
 # to a target of its own, because g++ refuses one that was made with a macro that
 # a user lacks.
@@ -170,8 +170,8 @@ endif()
 # Declares tertulia::<name>, a folder of a room. Headers under tertulia/ are
 # installed; those outside a folder detail/ are public, so each of them can be
 # included alone, which `make check` verifies. The folder itself is on the
-# include path of its own sources only, and of those of a folder that is built
-# from its parts. A folder without sources is an interface
+# include path of its own sources, and of those of a folder that names it in
+# PARTS_OF. A folder without sources is an interface
 # library. It can only see folders that are declared before it, so there is no
 # circle. It links CAF unless WITHOUT_CAF is given; such a folder is compiled
 # without the precompiled header, which contains CAF. With OBJECTS all of it is

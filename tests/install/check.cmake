@@ -18,6 +18,7 @@ run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${SCRATCH}/build
   -D CMAKE_BUILD_TYPE=Debug
   -D CMAKE_CXX_FLAGS_DEBUG=
   -D CMAKE_PREFIX_PATH=${prefix}
+  -D FURTHER_COMPONENTS=${FURTHER_COMPONENTS}
   # Neither the tree nor another installation may help out.
   -D CMAKE_FIND_USE_PACKAGE_REGISTRY=OFF)
 run(${CMAKE_COMMAND} --build ${SCRATCH}/build)
