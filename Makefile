@@ -81,7 +81,8 @@ test-release: build ## run all tests and examples as `make build` builds them
 	@$(call ctest,build)
 
 bench: deps ## measure; writes build/bench.json (BENCH_ARGS=--smoke)
-	@$(configure_build)
+	@$(configure_build) \
+	  -DTERTULIA_SMOKE_BENCH=$(if $(findstring --smoke,$(BENCH_ARGS)),ON,OFF)
 	@$(call compile,build,tertulia_bench)
 	@build/bench/tertulia_bench --json build/bench.json $(BENCH_ARGS)
 
@@ -119,6 +120,8 @@ test-genkit: build ## compare with Genkit's published server (needs Node 20)
 	@tests/genkit/run.sh build $(GENKIT_ARGS)
 
 load: test-genkit ## measure the server beside Genkit's and an echo (needs Node 20)
+	@$(configure_build) -DTERTULIA_SMOKE_BENCH=OFF
+	@$(call compile,build,all)
 	@if test -d build/genkit/node_modules; then ulimit -n 20000; \
 	  cd build/genkit; \
 	  node load.mjs ../bench/http_load_server ../bench/http_load; fi
