@@ -18,7 +18,8 @@ from wire import Ended, Violation
 # Longest wait for the effect of a signal, in seconds.
 PATIENCE = 20
 
-# Files that a server refuses, with the reason in its log; None is no file.
+# Files that a server refuses, with the reason in its log; None stands for a
+# file that is missing.
 BROKEN = [
     ("empty", "", "expected JSON"),
     ("cut off", '{"keys": [{"kty": "RSA"', "expected JSON"),

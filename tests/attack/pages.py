@@ -180,7 +180,7 @@ def check_next(server, origin):
 
 
 def check_same_host(server):
-    """A page of this host is no other site, whatever its scheme: a proxy may
+    """A page of this host is not another site, whatever its scheme: a proxy may
     encrypt."""
     port = server.port
     for host, origin in (

@@ -185,7 +185,7 @@ def check_prompt_end(server, context, finish):
 
 
 def check_half_request(server, context, data, finish):
-    """Half a request is no request, whatever end follows it."""
+    """Half a request is not a request, whatever end follows it."""
     with server.connect(context=context, timeout=PATIENCE) as at:
         at.send(data)
         finish(at)

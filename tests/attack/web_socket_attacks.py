@@ -78,7 +78,7 @@ def autobahn(server, campaign):
 HANDSHAKES = [
     # Name, changes, status; RFC 6455, 4.2.1 and 4.2.2.
     ("without a key", {"Sec_WebSocket_Key": None}, 400),
-    ("a key that is no base64", {"Sec_WebSocket_Key": "!" * 24}, 400),
+    ("a key that is not base64", {"Sec_WebSocket_Key": "!" * 24}, 400),
     ("a key of 3 bytes", {"Sec_WebSocket_Key": "YWJj"}, 400),
     ("without a version", {"Sec_WebSocket_Version": None}, (400, 426)),
     ("version 8", {"Sec_WebSocket_Version": "8"}, 426),

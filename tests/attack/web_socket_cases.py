@@ -5,7 +5,7 @@ of Autobahn's test suite for servers.
 
 That suite expects an echo. Here a message that must be accepted is either one
 that opens a run, filled up with blanks, and is answered with `opened`; or one
-that is no JSON, and closes with 1008. Both show that the frames were read.
+that is not JSON, and closes with 1008. Both show that the frames were read.
 Chapters 12 and 13, of compression, do not apply: the server offers none, which
 `handshakes` checks. The suite itself is not used, for the echo it expects and
 because it is Python 2: autobahntestsuite 25.10.1, its last release on PyPI,
@@ -137,7 +137,7 @@ def fragmentation():
 
 
 def utf8():
-    """Chapter 6. A text that is no JSON is read, and refused with 1008."""
+    """Chapter 6. A text that is not JSON is read, and refused with 1008."""
     yield refused("6.1.1", message(b""), 1008)
     yield refused("6.1.2", b"".join([frame(TEXT, fin=False),
                                      frame(CONTINUATION, fin=False),

@@ -146,20 +146,25 @@ public:
   }
 
   /// Returns the state of a kept run; blocks until the answer is there.
-  /// @errors as `abort`.
+  /// @errors `not_found`; `deadline_exceeded`; `failed_precondition` on a
+  ///         thread of CAF's scheduler, whose actors send a `run_request` to
+  ///         the front desk.
   [[nodiscard]] run_info find_run(const run_id& run) const {
     return detail::ask_run(*reference_, run_verb::inspect, run, {});
   }
 
   /// Returns the state of the live run of a session; blocks until the answer is
   /// there.
-  /// @errors as `abort`.
+  /// @errors `not_found`; `deadline_exceeded`; `failed_precondition` on a
+  ///         thread of CAF's scheduler, whose actors send a `run_request` to
+  ///         the front desk.
   [[nodiscard]] run_info find_run(const session_id& session) const {
     return detail::ask_run(*reference_, run_verb::inspect, {}, session);
   }
 
   /// Returns the state of a kept run, for a body; does not block.
-  /// @errors as `abort`.
+  /// @errors `not_found`; those of `context::ask`, and for an action of another
+  ///         node those of `remote_runtime`.
   [[nodiscard]] task<run_info> find_run(context ctx, run_id run) const {
     return detail::ask_run(ctx, reference_, run_verb::inspect, std::move(run),
                            {});
@@ -167,7 +172,8 @@ public:
 
   /// Returns the state of the live run of a session, for a body; does not
   /// block.
-  /// @errors as `abort`.
+  /// @errors `not_found`; those of `context::ask`, and for an action of another
+  ///         node those of `remote_runtime`.
   [[nodiscard]] task<run_info> find_run(context ctx, session_id session) const {
     return detail::ask_run(ctx, reference_, run_verb::inspect, {},
                            std::move(session));
@@ -178,8 +184,8 @@ public:
   /// @returns the run, with the status that was found: a run that is over is
   ///          not changed.
   /// @errors  `not_found`; `deadline_exceeded`; `failed_precondition` on a
-  ///          thread of the scheduler. An actor sends a `run_request` to the
-  ///          front desk.
+  ///          thread of CAF's scheduler, whose actors send a `run_request` to
+  ///          the front desk.
   // NOLINTNEXTLINE(modernize-use-nodiscard): it acts
   run_info abort(const run_id& run) const {
     return detail::ask_run(*reference_, run_verb::abort, run, {});
@@ -188,7 +194,9 @@ public:
   /// Ends the live run of a session for all of its clients; blocks until the
   /// answer is there.
   /// @returns the run, with the status that was found.
-  /// @errors  as for a kept run.
+  /// @errors  `not_found`; `deadline_exceeded`; `failed_precondition` on a
+  ///          thread of CAF's scheduler, whose actors send a `run_request` to
+  ///          the front desk.
   // NOLINTNEXTLINE(modernize-use-nodiscard): it acts
   run_info abort(const session_id& session) const {
     return detail::ask_run(*reference_, run_verb::abort, {}, session);
@@ -206,7 +214,8 @@ public:
   /// Ends the live run of a session for all of its clients, for a body; does
   /// not block.
   /// @returns the run, with the status that was found.
-  /// @errors  `not_found`; those of `context::ask`.
+  /// @errors  `not_found`; those of `context::ask`, and for an action of
+  ///          another node those of `remote_runtime`.
   [[nodiscard]] task<run_info> abort(context ctx, session_id session) const {
     return detail::ask_run(ctx, reference_, run_verb::abort, {},
                            std::move(session));
