@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "support/child_process.hpp"
+#include "support/tool_process.hpp"
 #include <gtest/gtest.h>
 
 // Allocations are counted in a separate process, where only the test allocates.
@@ -17,10 +17,11 @@ namespace {
 /// Returns the number of allocations in answers of these sizes, in chunks.
 std::vector<std::size_t> allocations(const std::string& kind,
                                      const std::vector<std::size_t>& sizes) {
-  std::vector<std::string> arguments{kind};
+  std::vector<std::string> arguments{TERTULIA_TEST_BIN_DIR "/allocations",
+                                     kind};
   for (auto x : sizes)
     arguments.push_back(std::to_string(x));
-  child_process counter{"allocations", arguments};
+  tool_process counter{on_pipes, arguments};
   std::vector<std::size_t> result;
   for (auto expected : sizes) {
     std::istringstream line{counter.read_line()};

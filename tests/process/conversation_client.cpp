@@ -5,19 +5,29 @@
 
 #include <iostream>
 
+#include "support/child_program.hpp"
 #include "support/node_conversations.hpp"
 #include "support/node_programs.hpp"
 
-int main(int, char** argv) {
-  using namespace tertulia;
-  const test::node_at_port node{argv[1]};
+namespace tertulia::test::conversation_client_process {
+
+namespace {
+
+void run(int, char** argv) {
+  const node_at_port node{argv[1]};
   const auto agent
-    = node.there.action<test::diary, std::string,
-                        agent_output<test::diary, int>, std::string>(
-      "/agent/diary");
+    = node.there
+        .action<diary, std::string, agent_output<diary, int>, std::string>(
+          "/agent/diary");
   auto talk = agent.stream_bidi(with_session_id("s"));
   talk.send("mine");
   for (const auto& x : talk.responses())
     std::cout << x << std::endl;
-  test::wait_to_be_killed();
+  wait_to_be_killed();
 }
+
+const child_program program{"conversation_client", run};
+
+} // namespace
+
+} // namespace tertulia::test::conversation_client_process

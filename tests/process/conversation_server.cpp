@@ -4,10 +4,20 @@
 // `conversation_server [PORT [FOLDER]]`, over TLS with the certificate `server`
 // of that folder.
 
+#include "support/child_program.hpp"
 #include "support/node_conversations.hpp"
 #include "support/node_programs.hpp"
 
-int main(int argc, char** argv) {
-  tertulia::test::offer_to_nodes(argc, argv,
-                                 tertulia::test::define_node_conversations);
+namespace tertulia::test::conversation_server_process {
+
+namespace {
+
+void run(int argc, char** argv) {
+  offer_to_nodes(argc, argv, define_node_conversations);
 }
+
+const child_program program{"conversation_server", run};
+
+} // namespace
+
+} // namespace tertulia::test::conversation_server_process

@@ -18,13 +18,14 @@
 #include <string>
 #include <system_error>
 
+#include "support/child_program.hpp"
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-namespace {
+namespace tertulia::test::cramped_store_process {
 
-using namespace tertulia;
+namespace {
 
 class user {
 public:
@@ -110,11 +111,15 @@ void with_small_files(const std::string& file) {
     print(STDOUT_FILENO, "signal: as before\n");
 }
 
-} // namespace
-
-int main(int, char** argv) {
+void run(int, char** argv) {
   if (std::string{argv[1]} == "descriptors")
     without_descriptors(argv[2]);
   else
     with_small_files(argv[2]);
 }
+
+const child_program program{"cramped_store", run};
+
+} // namespace
+
+} // namespace tertulia::test::cramped_store_process

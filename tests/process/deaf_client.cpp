@@ -6,15 +6,25 @@
 
 #include <iostream>
 
+#include "support/child_program.hpp"
 #include "support/node_programs.hpp"
 
-int main(int, char** argv) {
-  using namespace tertulia;
-  const test::node_at_port node{argv[1]};
+namespace tertulia::test::deaf_client_process {
+
+namespace {
+
+void run(int, char** argv) {
+  const node_at_port node{argv[1]};
   const auto count_up
     = node.there.action<nothing, int, int, int>("/bidi-flow/countUp");
   auto talk = count_up.stream_bidi(with_chunk_window(16));
   talk.send(1'000'000);
   std::cout << "asked" << std::endl;
-  test::wait_to_be_killed();
+  wait_to_be_killed();
 }
+
+const child_program program{"deaf_client", run};
+
+} // namespace
+
+} // namespace tertulia::test::deaf_client_process

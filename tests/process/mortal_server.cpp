@@ -19,13 +19,14 @@
 #include <string>
 #include <thread>
 
+#include "support/child_program.hpp"
 #include "support/network_config.hpp"
 #include <fcntl.h>
 #include <unistd.h>
 
-namespace {
+namespace tertulia::test::mortal_server_process {
 
-using namespace tertulia;
+namespace {
 
 struct errand {
   std::string what;
@@ -73,11 +74,9 @@ void append_line(const std::string& path, const std::string& line) {
   ::close(file);
 }
 
-} // namespace
-
-int main(int, char** argv) {
+void run(int, char** argv) {
   const std::string effects = argv[3];
-  test::network_config cfg;
+  network_config cfg;
   caf::actor_system system{cfg};
   runtime_options options;
   options.run_heartbeat = std::chrono::milliseconds{200};
@@ -104,3 +103,9 @@ int main(int, char** argv) {
     ::pause();
   ::kill(::getpid(), SIGKILL);
 }
+
+const child_program program{"mortal_server", run};
+
+} // namespace
+
+} // namespace tertulia::test::mortal_server_process

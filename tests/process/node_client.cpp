@@ -5,18 +5,27 @@
 
 #include <iostream>
 
+#include "support/child_program.hpp"
 #include "support/node_flows.hpp"
 #include "support/node_programs.hpp"
 
-int main(int, char** argv) {
-  using namespace tertulia;
-  const test::node_at_port node{argv[1]};
-  const auto greet
-    = node.there.action<std::string, test::greeting, int, test::greeting>(
-      "/bidi-flow/greet");
+namespace tertulia::test::node_client_process {
+
+namespace {
+
+void run(int, char** argv) {
+  const node_at_port node{argv[1]};
+  const auto greet = node.there.action<std::string, greeting, int, greeting>(
+    "/bidi-flow/greet");
   auto talk = greet.stream_bidi(with_init(std::string{"dear "}));
   talk.send("you", 0.5);
   for (const auto& x : talk.responses())
     std::cout << x.word << std::endl;
-  test::wait_to_be_killed();
+  wait_to_be_killed();
 }
+
+const child_program program{"node_client", run};
+
+} // namespace
+
+} // namespace tertulia::test::node_client_process

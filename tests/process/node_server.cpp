@@ -4,9 +4,20 @@
 // `node_server [PORT [FOLDER]]`, over TLS with the certificate `server` of that
 // folder.
 
+#include "support/child_program.hpp"
 #include "support/node_flows.hpp"
 #include "support/node_programs.hpp"
 
-int main(int argc, char** argv) {
-  tertulia::test::offer_to_nodes(argc, argv, tertulia::test::define_node_flows);
+namespace tertulia::test::node_server_process {
+
+namespace {
+
+void run(int argc, char** argv) {
+  offer_to_nodes(argc, argv, define_node_flows);
 }
+
+const child_program program{"node_server", run};
+
+} // namespace
+
+} // namespace tertulia::test::node_server_process

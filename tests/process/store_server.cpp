@@ -10,18 +10,27 @@
 #include <iostream>
 #include <string>
 
+#include "support/child_program.hpp"
 #include "support/network_config.hpp"
 #include <unistd.h>
 
-int main(int argc, char** argv) {
-  if (argc != 3)
-    return 2;
-  tertulia::test::network_config cfg;
+namespace tertulia::test::store_server_process {
+
+namespace {
+
+void run(int, char** argv) {
+  network_config cfg;
   caf::actor_system system{cfg};
-  const auto store = tertulia::spawn_sqlite_store(system, argv[1]);
-  std::cout << tertulia::publish_actor(
-    system, store, static_cast<std::uint16_t>(std::stoi(argv[2])))
+  const auto store = spawn_sqlite_store(system, argv[1]);
+  std::cout << publish_actor(system, store,
+                             static_cast<std::uint16_t>(std::stoi(argv[2])))
             << std::endl;
   for (;;)
     ::pause();
 }
+
+const child_program program{"store_server", run};
+
+} // namespace
+
+} // namespace tertulia::test::store_server_process

@@ -16,9 +16,11 @@
 #include <thread>
 #include <vector>
 
-namespace {
+#include "support/child_program.hpp"
 
-using namespace tertulia;
+namespace tertulia::test::turns_on_disk_process {
+
+namespace {
 
 task<> note(context ctx, ai::flow_session<int> mine,
             ai::flow_responder<nothing>) {
@@ -50,9 +52,7 @@ private:
   std::mutex mutex_;
 };
 
-} // namespace
-
-int main(int argc, char** argv) {
+void run(int argc, char** argv) {
   printer out;
   out.print("starts");
   config cfg;
@@ -88,3 +88,9 @@ int main(int argc, char** argv) {
       out.print("count " + std::to_string(x));
   }
 }
+
+const child_program program{"turns_on_disk", run};
+
+} // namespace
+
+} // namespace tertulia::test::turns_on_disk_process

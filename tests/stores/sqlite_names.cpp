@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "support/child_process.hpp"
 #include "support/file_store.hpp"
 #include "support/refusal.hpp"
 #include "support/sqlite_files.hpp"
-#include "support/tool_process.hpp"
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
@@ -264,9 +264,7 @@ TEST_F(sqlite_names, of_what_is_not_a_store_have_nothing_beside_them) {
 
 struct sqlite_limits : sqlite_names {
   tool_result run(const char* what) const {
-    return tool_process{
-      on_pipes, {TERTULIA_TEST_BIN_DIR "/cramped_store", what, file.string()}}
-      .wait();
+    return child_process{"cramped_store", {what, file.string()}}.wait();
   }
 };
 

@@ -16,7 +16,8 @@ struct child_process : tool_process {
 
 private:
   static strings command(const std::string& name, strings arguments) {
-    arguments.insert(arguments.begin(), TERTULIA_TEST_BIN_DIR "/" + name);
+    arguments.insert(arguments.begin(),
+                     {TERTULIA_TEST_BIN_DIR "/test_process", name});
     return arguments;
   }
 };
