@@ -18,16 +18,14 @@ namespace {
 class row_hash {
 public:
   void operator()(const char*, std::string_view x) {
-    hash_.update("b");
-    add(x.size());
+    add('b', x.size());
     hash_.update(x);
   }
 
   template <class T>
   requires std::integral<T> || std::is_enum_v<T>
   void operator()(const char*, T x) {
-    hash_.update("i");
-    add(static_cast<std::uint64_t>(x));
+    add('i', static_cast<std::uint64_t>(x));
   }
 
   template <class T>
@@ -72,10 +70,11 @@ public:
   }
 
 private:
-  void add(std::uint64_t x) {
-    std::array<char, sizeof x> bytes{};
-    for (auto& byte : bytes) {
-      byte = static_cast<char>(x & 0xffu);
+  // At once, because each update costs as much as what it hashes.
+  void add(char kind, std::uint64_t x) {
+    std::array<char, 1 + sizeof x> bytes{kind};
+    for (std::size_t i = 1; i < bytes.size(); ++i) {
+      bytes.at(i) = static_cast<char>(x & 0xffu);
       x >>= 8u;
     }
     hash_.update({bytes.data(), bytes.size()});
