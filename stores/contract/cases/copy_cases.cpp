@@ -108,6 +108,21 @@ TEST_P(store_contract, a_copy_keeps_a_message_that_its_origin_replaces) {
   EXPECT_EQ(content(first).messages().back(), ai::user_text("another"));
 }
 
+TEST_P(store_contract, a_copy_may_say_what_its_origin_said_later) {
+  TERTULIA_NEEDS_MANAGED_STORE();
+  const auto first = at("1");
+  const auto second = at("2");
+  const auto trunk = talk(3);
+  const auto longer
+    = trunk.with_messages(trunk.messages().with(ai::user_text("and more")));
+  save(first, trunk, 0);
+  save(first, longer, 1);
+  get(copy_session_request{first, second, 1});
+  save(second, longer, 1);
+  get(delete_session_request{first});
+  EXPECT_EQ(content(second), longer);
+}
+
 TEST_P(store_contract, a_copy_needs_an_origin_and_a_name_of_its_own) {
   TERTULIA_NEEDS_MANAGED_STORE();
   const auto first = at("1");
