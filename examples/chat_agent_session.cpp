@@ -10,6 +10,7 @@
 
 #include <iostream>
 #include <string>
+#include <utility>
 
 #include "scripted_model.hpp"
 

@@ -8,6 +8,7 @@
 
 #include <iostream>
 #include <string>
+#include <utility>
 
 // --(chat-init-begin)--
 struct chat_init {

@@ -7,6 +7,8 @@
 #include <tertulia/memory_store.hpp>
 
 #include <iostream>
+#include <utility>
+#include <vector>
 
 #include "scripted_model.hpp"
 

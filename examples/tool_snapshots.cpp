@@ -12,6 +12,7 @@
 #include <iostream>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "scripted_model.hpp"

@@ -8,6 +8,7 @@
 #include <tertulia/remote_runtime.hpp>
 
 #include <csignal>
+#include <cstdint>
 #include <iostream>
 
 #include <unistd.h>

@@ -111,7 +111,9 @@ TEST(snippets, come_from_files_that_include_what_they_use) {
     const auto file = lines_of(entry.path());
     const snippet_search search{file, file};
     for (const auto& name : search.missing())
-      EXPECT_FALSE(name.starts_with("tertulia")) << entry << ": " << name;
+      EXPECT_TRUE(name.ends_with(" of this test") || name.starts_with("caf")
+                  || name.ends_with("::")) // a namespace of its own
+        << entry << ": " << name;
     ++count;
   }
   EXPECT_GE(count, 40);
