@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Runs one of the programs of this folder: `test_process NAME [ARGUMENT...]`.
+// Runs one of the programs of this folder but `allocations`: `test_process NAME
+// [ARGUMENT...]`.
 
 #include <iostream>
 

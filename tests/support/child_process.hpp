@@ -9,7 +9,7 @@
 
 namespace tertulia::test {
 
-/// One of the programs under tests/process.
+/// Process that runs one of the programs of `test_process`.
 struct child_process : tool_process {
   child_process(const std::string& name, strings arguments)
     : tool_process(on_pipes, command(name, std::move(arguments))) {}

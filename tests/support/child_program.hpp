@@ -4,19 +4,22 @@
 
 #include <functional>
 #include <map>
+#include <stdexcept>
 #include <string>
 
 namespace tertulia::test {
 
-/// Program under tests/process, which a test starts as a process of its own.
+/// Program under tests/process, which a test starts as a process of its own; a
+/// global variable enrols it.
 ///
-/// @lifetime a global variable enrols it.
+/// @threads one.
 struct child_program {
-  /// Runs the program; its name is the first argument.
+  /// Function that runs the program; `argv[0]` is its name.
   using function = void (*)(int argc, char** argv);
 
   child_program(const std::string& name, function run) {
-    all().emplace(name, run);
+    if (!all().emplace(name, run).second)
+      throw std::logic_error{"two programs are called " + name};
   }
 
   /// Returns all programs by their names.
