@@ -120,9 +120,10 @@ test-genkit: build ## compare with Genkit's published server (needs Node 20)
 	@tests/genkit/run.sh build $(GENKIT_ARGS)
 
 load: test-genkit ## measure the server beside Genkit's and an echo (needs Node 20)
-	@$(configure_build) -DTERTULIA_SMOKE_BENCH=OFF
-	@$(call compile,build,all)
-	@if test -d build/genkit/node_modules; then ulimit -n 20000; \
+	@if test -d build/genkit/node_modules; then \
+	  $(configure_build) -DTERTULIA_SMOKE_BENCH=OFF; \
+	  $(call compile,build,http_load http_load_server); \
+	  ulimit -n 20000; \
 	  cd build/genkit; \
 	  node load.mjs ../bench/http_load_server ../bench/http_load; fi
 
