@@ -114,13 +114,14 @@ function(tertulia_common target)
   tertulia_precompile(${target} "${libraries}" "${headers}")
 endfunction()
 
-# One precompiled header serves all rooms, and another one the folders that have
-# many programs (tertulia_many_programs), as far as they are optimized alike. For the rooms clang takes 3 s, and saves
-# 1.5 s per unit that includes CAF; for the programs it takes 6 s, and saves 1.6 s
-# more per unit. g++ takes twice as long, and saves 0.7 s and 1.1 s. Adding the
-# headers of GoogleTest and rapidcheck for the tests saved nothing. Each belongs
-# to a target of its own, because g++ refuses one that was made with a macro that
-# a user lacks.
+# One precompiled header serves all rooms, and another one the folders of programs
+# whose many units use the whole library (tertulia_many_programs), as far as they
+# are optimized alike. For the rooms clang takes 3 s, and saves 1.5 s per unit
+# that includes CAF; for the programs it takes 6 s, and saves 1.6 s more per unit.
+# g++ takes twice as long, and saves 0.7 s and 1.1 s. Adding the headers of
+# GoogleTest and rapidcheck for the tests saved nothing. Each belongs to a target
+# of its own, because g++ refuses one that was made with a macro that a user
+# lacks.
 function(tertulia_precompile target libraries headers)
   get_property(options DIRECTORY PROPERTY COMPILE_OPTIONS)
   string(MD5 alike "${options};${libraries}")
@@ -171,12 +172,11 @@ endif()
 # installed; those outside a folder detail/ are public, so each of them can be
 # included alone, which `make check` verifies. The folder itself is on the
 # include path of its own sources, and of those of a folder that names it in
-# PARTS_OF. A folder without sources is an interface
-# library. It can only see folders that are declared before it, so there is no
-# circle. It links CAF unless WITHOUT_CAF is given; such a folder is compiled
-# without the precompiled header, which contains CAF. With OBJECTS all of it is
-# linked, whether or not anything refers to it, as tests need that register
-# themselves.
+# PARTS_OF. A folder without sources is an interface library. It can only see
+# folders that are declared before it, so there is no circle. It links CAF unless
+# WITHOUT_CAF is given; such a folder is compiled without the precompiled header,
+# which contains CAF. With OBJECTS all of it is linked, whether or not anything
+# refers to it, as tests need that register themselves.
 function(tertulia_room name)
   cmake_parse_arguments(PARSE_ARGV 1 room "WITHOUT_CAF;OBJECTS" ""
     "SOURCES;SEES;PARTS_OF;LINKS")

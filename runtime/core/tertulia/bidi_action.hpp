@@ -146,18 +146,20 @@ public:
   }
 
   /// Returns the state of a kept run; blocks until the answer is there.
-  /// @errors `not_found`; `deadline_exceeded`; `failed_precondition` on a
-  ///         thread of CAF's scheduler, whose actors send a `run_request` to
-  ///         the front desk.
+  /// @errors `not_found`; `deadline_exceeded`; `unavailable`;
+  ///         `failed_precondition` on a thread of CAF's scheduler, where an
+  ///         actor sends a `run_request` to the front desk; for an action of
+  ///         another node those of `remote_runtime`.
   [[nodiscard]] run_info find_run(const run_id& run) const {
     return detail::ask_run(*reference_, run_verb::inspect, run, {});
   }
 
   /// Returns the state of the live run of a session; blocks until the answer is
   /// there.
-  /// @errors `not_found`; `deadline_exceeded`; `failed_precondition` on a
-  ///         thread of CAF's scheduler, whose actors send a `run_request` to
-  ///         the front desk.
+  /// @errors `not_found`; `deadline_exceeded`; `unavailable`;
+  ///         `failed_precondition` on a thread of CAF's scheduler, where an
+  ///         actor sends a `run_request` to the front desk; for an action of
+  ///         another node those of `remote_runtime`.
   [[nodiscard]] run_info find_run(const session_id& session) const {
     return detail::ask_run(*reference_, run_verb::inspect, {}, session);
   }
@@ -183,9 +185,10 @@ public:
   /// the answer is there.
   /// @returns the run, with the status that was found: a run that is over is
   ///          not changed.
-  /// @errors  `not_found`; `deadline_exceeded`; `failed_precondition` on a
-  ///          thread of CAF's scheduler, whose actors send a `run_request` to
-  ///          the front desk.
+  /// @errors  `not_found`; `deadline_exceeded`; `unavailable`;
+  ///          `failed_precondition` on a thread of CAF's scheduler, where an
+  ///          actor sends a `run_request` to the front desk; for an action of
+  ///          another node those of `remote_runtime`.
   // NOLINTNEXTLINE(modernize-use-nodiscard): it acts
   run_info abort(const run_id& run) const {
     return detail::ask_run(*reference_, run_verb::abort, run, {});
@@ -194,9 +197,10 @@ public:
   /// Ends the live run of a session for all of its clients; blocks until the
   /// answer is there.
   /// @returns the run, with the status that was found.
-  /// @errors  `not_found`; `deadline_exceeded`; `failed_precondition` on a
-  ///          thread of CAF's scheduler, whose actors send a `run_request` to
-  ///          the front desk.
+  /// @errors  `not_found`; `deadline_exceeded`; `unavailable`;
+  ///          `failed_precondition` on a thread of CAF's scheduler, where an
+  ///          actor sends a `run_request` to the front desk; for an action of
+  ///          another node those of `remote_runtime`.
   // NOLINTNEXTLINE(modernize-use-nodiscard): it acts
   run_info abort(const session_id& session) const {
     return detail::ask_run(*reference_, run_verb::abort, {}, session);

@@ -108,7 +108,7 @@ TEST_P(store_contract, a_copy_keeps_a_message_that_its_origin_replaces) {
   EXPECT_EQ(content(first).messages().back(), ai::user_text("another"));
 }
 
-TEST_P(store_contract, a_copy_may_say_what_its_origin_said_later) {
+TEST_P(store_contract, a_copy_can_store_what_its_origin_stored_later) {
   TERTULIA_NEEDS_MANAGED_STORE();
   const auto first = at("1");
   const auto second = at("2");

@@ -70,7 +70,7 @@ public:
   }
 
 private:
-  // At once, because each update costs as much as what it hashes.
+  // One update for both, because each has a fixed cost.
   void add(char kind, std::uint64_t x) {
     std::array<char, 1 + sizeof x> bytes{kind};
     for (std::size_t i = 1; i < bytes.size(); ++i) {
