@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+#include "support/bodies.hpp"
 #include "support/flows.hpp"
 
 using namespace std::literals;
@@ -10,32 +11,11 @@ namespace {
 
 struct connection_actor : flows {
   auto define_echo() {
-    return rt->define_bidi_flow(
-      "echo",
-      [](context, input<std::string> in,
-         output<std::string> out) -> task<std::string> {
-        int count = 0;
-        while (auto text = co_await in.next()) {
-          ++count;
-          co_await out.send("echo: " + *text);
-        }
-        co_return "processed " + std::to_string(count) + " messages";
-      });
+    return rt->define_bidi_flow("echo", echo_inputs);
   }
 
-  /// Defines a flow that answers each input with that many numbers, in one
-  /// turn.
   auto define_counter() {
-    return rt->define_bidi_flow(
-      "counter", [](context, input<int> in, output<int> out) -> task<int> {
-        int total = 0;
-        while (auto count = co_await in.next()) {
-          for (int i = 0; i < *count; ++i)
-            co_await out.send(total++);
-          co_await out.end_turn();
-        }
-        co_return total;
-      });
+    return rt->define_bidi_flow("counter", count_on);
   }
 };
 

@@ -4,7 +4,6 @@
 
 #include <tertulia/runtime.hpp>
 
-#include <atomic>
 #include <chrono>
 #include <future>
 #include <memory>
@@ -15,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/bodies.hpp"
 #include "support/refusal.hpp"
 #include <gtest/gtest.h>
 
@@ -35,28 +35,6 @@ bool eventually(Condition holds) {
   }
   return true;
 }
-
-/// Member of a body's frame that counts the frames that were not destroyed.
-class witness {
-public:
-  witness() {
-    ++alive_;
-  }
-
-  witness(const witness&) = delete;
-  witness& operator=(const witness&) = delete;
-
-  ~witness() {
-    --alive_;
-  }
-
-  static int alive() noexcept {
-    return alive_;
-  }
-
-private:
-  static inline std::atomic<int> alive_ = 0;
-};
 
 /// Event that happens once, and that threads and bodies wait for. Copies share
 /// one gate. A waiting thread keeps the shared state alive, so a gate may be
@@ -121,36 +99,12 @@ protected:
     return opening_error(args...).code();
   }
 
-  /// Defines a flow that echoes each input and counts the inputs.
   auto define_echo() {
-    return rt->define_bidi_flow(
-      "echo",
-      [](context, input<std::string> in,
-         output<std::string> out) -> task<std::string> {
-        const witness here;
-        int count = 0;
-        while (auto text = co_await in.next()) {
-          ++count;
-          co_await out.send("echo: " + *text);
-        }
-        co_return "processed " + std::to_string(count) + " messages";
-      });
+    return rt->define_bidi_flow("echo", echo_inputs);
   }
 
-  /// Defines a flow that answers each input with that many numbers, one turn
-  /// each.
   auto define_counter() {
-    return rt->define_bidi_flow(
-      "counter", [](context, input<int> in, output<int> out) -> task<int> {
-        const witness here;
-        int total = 0;
-        while (auto count = co_await in.next()) {
-          for (int i = 0; i < *count; ++i)
-            co_await out.send(total++);
-          co_await out.end_turn();
-        }
-        co_return total;
-      });
+    return rt->define_bidi_flow("counter", count_on);
   }
 
   config cfg;
