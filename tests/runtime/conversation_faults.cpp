@@ -219,6 +219,18 @@ TEST_F(conversation_faults,
   EXPECT_EQ(extra_actors(), 2u) << "the client and the store behind";
 }
 
+TEST_F(conversation_faults,
+       an_opening_waits_no_longer_than_the_time_out_of_its_store) {
+  const auto agent = define_memo(with_store_timeout(5s));
+  kept.hang_next<get_session_request>(1);
+  auto client = open(agent, with_session_id("s"), with_open_timeout(20s));
+  advance(4s);
+  EXPECT_FALSE(client.received().refused);
+  advance(1s);
+  EXPECT_EQ(code_of(client.received().refused), errc::deadline_exceeded);
+  EXPECT_EQ(extra_actors(), 1u) << "the client";
+}
+
 TEST_F(conversation_faults, a_responder_killed_at_any_step_takes_no_end_along) {
   auto finished = 0;
   auto lost = 0;

@@ -222,11 +222,23 @@ TEST_F(conversation_saves,
   auto client = open(stubborn, with_session_id("s"));
   say(client, "one");
   expect_aborted(client, stubborn.info().key);
-  // A chat agent saves only snapshots.
-  const auto chat = define_chat();
-  auto talk = open(chat, with_session_id("s"));
-  talk.send(remark("one"));
-  expect_aborted(talk, chat.info().key);
+  // A chat agent saves only snapshots. One body ends with the error of a save,
+  // and the other one catches it and goes on.
+  const auto careless = ai::define_chat_agent(
+    *rt, "careless",
+    [](context, chat_session mine, chat_input in,
+       chat_responder out) -> task<> {
+      while (const auto input = co_await in.next()) {
+        co_await mine.add_messages(input->messages);
+        static_cast<void>(co_await as_expected(out.end_turn()));
+      }
+    },
+    with_snapshot_store(store), each_time);
+  for (const auto& chat : {define_chat(), careless}) {
+    auto talk = open(chat, with_session_id("s"));
+    talk.send(remark("one"));
+    expect_aborted(talk, chat.info().key);
+  }
   EXPECT_TRUE(all_left());
 }
 

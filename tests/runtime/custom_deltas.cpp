@@ -4,6 +4,7 @@
 
 #include <tertulia/ai/custom_view.hpp>
 #include <tertulia/ai/prompt_agent.hpp>
+#include <tertulia/when.hpp>
 
 #include <limits>
 #include <map>
@@ -171,6 +172,48 @@ TEST_F(custom_deltas_and_credit, changes_without_credit_become_one) {
   EXPECT_EQ(client.received().turns, 0u) << "the end of the turn waits behind";
   client.grant(1);
   EXPECT_EQ(client.received().turns, 1u);
+}
+
+TEST_F(custom_deltas_and_credit,
+       a_change_that_changes_nothing_takes_no_credit) {
+  auto client
+    = open(define_tables(), ai::with_custom_deltas{}, with_chunk_window(2));
+  client.send(ai::conversation_input{changes({"a=1", "a=1"})});
+  EXPECT_EQ(client.received().chunks.size(), 1u);
+  EXPECT_EQ(client.received().turns, 1u)
+    << "the end of the turn takes the second credit";
+}
+
+TEST_F(custom_deltas_and_credit, a_change_comes_behind_what_was_said_before) {
+  const auto flow = ai::define_session_flow(
+    *rt, "racer",
+    [](context ctx, ai::flow_session<table> sess,
+       ai::flow_responder<nothing> out) -> task<> {
+      const auto change = [&]() -> task<> {
+        co_await sess.patch_custom([](table& x) { x["a"] = 1; });
+      };
+      const auto turn = [&](context, const ai::conversation_input&) -> task<> {
+        for (int i = 0; i < 4; ++i)
+          co_await out.send_text("x"); // until there is no credit
+        // Both texts wait for credit before the change does. Two credits wake
+        // both of them; the first one is sent and cancels the second one, whose
+        // credit goes to the change while the first one is still gathered.
+        co_await when_all(when_any(out.send_text("a"), out.send_text("b")),
+                          change());
+      };
+      co_await sess.run_turns(ctx, turn);
+    });
+  // Two chunks of a window of four are sent as one message.
+  auto client = open(flow, ai::with_custom_deltas{}, with_chunk_window(4));
+  client.say("go");
+  ASSERT_EQ(client.received().chunks.size(), 4u);
+  client.grant(2);
+  const auto& all = client.received().chunks;
+  ASSERT_EQ(all.size(), 6u);
+  ASSERT_TRUE(all[4].chunk);
+  EXPECT_EQ(all[4].chunk->text(), "a");
+  EXPECT_FALSE(all[5].custom_patch.is_null());
+  EXPECT_EQ(client.received().gaps, 0u);
 }
 
 TEST_F(custom_deltas_and_credit, a_value_without_json_ends_the_connection) {

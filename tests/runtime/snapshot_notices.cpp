@@ -319,6 +319,36 @@ TEST_P(snapshot_notices, of_a_flow_that_gives_up_are_not_sent) {
   expect_one_notice(client);
 }
 
+TEST_P(snapshot_notices, of_a_flow_that_gives_up_and_stays_are_not_sent) {
+  const auto window = GetParam();
+  const auto worker = rt->define_bidi_flow(
+    "worker", [](context ctx, input<int> in, output<int>) -> task<> {
+      const auto mine = ctx.session<chat_session>();
+      co_await mine->add_messages(ai::user_text("x"));
+      const auto first = co_await when_any(
+        trigger_snapshot(ctx, snapshot_event::tool_iteration_end), in.next());
+      EXPECT_EQ(first.index(), 1u);
+      co_await in.next();
+    });
+  const auto chat = define_chat([=](context ctx, chat_session, chat_input in,
+                                    chat_responder out) -> task<> {
+    for (auto i = 0u; i < window; ++i)
+      co_await out.send_text("x"); // until there is no credit
+    auto work = co_await worker.open(ctx);
+    co_await in.next();
+    co_await work.send(1);
+    co_await out.send_text("after");
+    co_await in.next();
+  });
+  auto client = open(chat, with_chunk_window(window));
+  client.send(remark("go on"));
+  client.grant(1);
+  const auto& all = client.received().chunks;
+  ASSERT_EQ(all.size(), window + 1u);
+  ASSERT_TRUE(all.back().chunk);
+  EXPECT_EQ(all.back().chunk->text(), "after");
+}
+
 INSTANTIATE_TEST_SUITE_P(conversation_faults, snapshot_notices,
                          ::testing::Values(0u, 1u, 2u, 64u),
                          ::testing::PrintToStringParamName());

@@ -33,7 +33,10 @@ TEST_F(sqlite_store, changes_that_wait_share_one_transaction) {
   int seen = 0;
   other.receive(
     count + 2, [&](const session_info&) { ++saved; },
-    [&](const stored_session& x) { seen += x.content == number(7); },
+    [&](const stored_session& x) {
+      EXPECT_EQ(saved, count) << "the read was answered before the commit";
+      seen += x.content == number(7);
+    },
     [&](const caf::error& x) { failed += code_of(x) == errc::not_found; });
   EXPECT_EQ(saved, count);
   EXPECT_EQ(seen, 1);
