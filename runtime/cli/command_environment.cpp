@@ -10,6 +10,7 @@
 #include "output/shown_text.hpp"
 #include "output/units.hpp"
 #include "tool_failure.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::tool {
 
@@ -43,12 +44,14 @@ store_access& tool::store(missing_store missing) {
 
 std::string tool::store_options() const {
   if (!options_.store.empty())
-    return " --store " + as_word(options_.store);
+    return fmt::format(" --store {}", as_word(options_.store));
   if (!is_connected())
     return {};
-  return " --connect " + as_word(options_.connect)
-         + (options_.plain ? " --plain"
-                           : " --certificate " + as_word(options_.certificate));
+  return fmt::format(" --connect {}{}", as_word(options_.connect),
+                     options_.plain
+                       ? std::string{" --plain"}
+                       : fmt::format(" --certificate {}",
+                                     as_word(options_.certificate)));
 }
 
 program_address tool::address() const {

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "tool_failure.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::tool {
 
@@ -38,8 +39,8 @@ std::filesystem::path data_file(const std::string& name) {
     fs::permissions(folder, fs::perms::owner_all, reason);
   if (reason)
     throw failure{status_error{errc::permission_denied,
-                               "cannot create the folder " + folder.string()
-                                 + ": " + reason.message()},
+                               fmt::format("cannot create the folder {}: {}",
+                                           folder.string(), reason.message())},
                   other_place};
   return folder / name;
 }

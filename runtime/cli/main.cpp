@@ -23,6 +23,7 @@
 #include "tool_failure.hpp"
 #include "whole_arguments.hpp"
 #include <CLI/Error.hpp>
+#include <fmt/format.h>
 #include <unistd.h>
 
 namespace tertulia::tool {
@@ -146,7 +147,7 @@ std::string path_of(const CLI::App& root) {
   for (auto below = at->get_subcommands(); !below.empty();
        below = at->get_subcommands()) {
     at = below.front();
-    result += ' ' + at->get_name();
+    result += fmt::format(" {}", at->get_name());
   }
   return result;
 }
@@ -156,7 +157,7 @@ std::string sentence_of(const CLI::App& root, const CLI::ParseError& x) {
   if (const auto rest = root.remaining(true); x.get_name() == "RequiredError"
                                               && !rest.empty()
                                               && !rest.front().starts_with('-'))
-    return path_of(root) + " does not know \"" + rest.front() + '"';
+    return fmt::format("{} does not know \"{}\"", path_of(root), rest.front());
   std::string result = x.what();
   std::replace(result.begin(), result.end(), '\n', ' ');
   while (result.ends_with('.') || result.ends_with(' '))
@@ -199,7 +200,8 @@ exit_code run(int argc, const char* const* argv) {
     // The command line was not parsed to its end.
     as_json = std::any_of(argv, argv + argc,
                           [](std::string_view y) { return y == "--json"; });
-    reject_usage(sentence_of(root, x), "Try: " + path_of(root) + " --help");
+    reject_usage(sentence_of(root, x),
+                 fmt::format("Try: {} --help", path_of(root)));
   }
   as_json = common.json;
   expect_usable_system();

@@ -11,11 +11,11 @@
 #include <future>
 #include <memory>
 #include <new>
-#include <string>
 #include <thread>
 #include <vector>
 
 #include "tool_failure.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::tool {
 
@@ -64,8 +64,8 @@ void expect_threads() {
     enough.set_value();
     throw failure{status_error{
       errc::resource_exhausted,
-      std::string{"the threads that this needs cannot be started: "}
-        + x.what()}};
+      fmt::format("the threads that this needs cannot be started: {}",
+                  x.what())}};
   }
   enough.set_value();
 }

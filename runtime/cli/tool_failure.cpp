@@ -15,6 +15,7 @@
 #include "output/descriptors.hpp"
 #include "output/documents.hpp"
 #include "output/shown_text.hpp"
+#include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -75,9 +76,9 @@ void reject_usage(const std::string& message, std::string advice) {
 }
 
 void reject_file(const std::filesystem::path& file, int error) {
-  throw failure{
-    status_error{code_of_errno(error),
-                 file.string() + ": " + std::system_category().message(error)}};
+  throw failure{status_error{
+    code_of_errno(error), fmt::format("{}: {}", file.string(),
+                                      std::system_category().message(error))}};
 }
 
 failure current_failure() {
@@ -96,9 +97,9 @@ failure current_failure() {
 
 void report(const failure& x, bool as_json) {
   if (!as_json) {
-    auto text = "tertulia: " + one_line(x.why().message()) + '\n';
+    auto text = fmt::format("tertulia: {}\n", one_line(x.why().message()));
     if (!x.advice().empty())
-      text += shown_lines(x.advice()) + '\n';
+      text += fmt::format("{}\n", shown_lines(x.advice()));
     write_error(text);
     return;
   }
@@ -130,7 +131,7 @@ void report_unhandled(bool as_json) noexcept {
 }
 
 void remark(const std::string& text) {
-  write_error(shown_lines(text) + '\n');
+  write_error(fmt::format("{}\n", shown_lines(text)));
 }
 
 } // namespace tertulia::tool

@@ -11,6 +11,7 @@
 
 #include "output/shown_text.hpp"
 #include "tool_failure.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::tool {
 
@@ -90,10 +91,10 @@ void chat::print_answer(const turn_reader& hear,
       if (!answer.has_snapshot())
         questions_ = old_questions;
       // The terminal has echoed ^C, and the cursor is behind it.
-      tell(std::string{tool_.out().is_terminal() ? "\n" : ""}
-           + (answer.has_snapshot()
-                ? "Cancelled: the results of its tools are kept."
-                : "Cancelled: the conversation is as it was before."));
+      tell(fmt::format("{}Cancelled: {}", tool_.out().is_terminal() ? "\n" : "",
+                       answer.has_snapshot()
+                         ? "the results of its tools are kept."
+                         : "the conversation is as it was before."));
       return;
     }
   } catch (const status_error&) {

@@ -7,6 +7,7 @@
 
 #include "output/shown_text.hpp"
 #include "tool_failure.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::tool {
 
@@ -22,7 +23,7 @@ void chat_answer::add(const chat_chunk& x) {
 
 void chat_answer::ask(const ai::part& question) {
   if (questions_.empty())
-    print_text(question_text(question) + '\n');
+    print_text(fmt::format("{}\n", question_text(question)));
   questions_.push_back(question);
 }
 
@@ -32,10 +33,11 @@ void chat_answer::add_parts(const ai::model_response_chunk& x) {
   for (const auto& part : x.content) {
     if (const auto* asked = part.as_request()) {
       if (!part.metadata.contains(ai::interrupt_key))
-        note('[' + asked->name + ' ' + to_json_text(asked->input) + ']');
+        note(fmt::format("[{} {}]", asked->name, to_json_text(asked->input)));
       interrupted_ = true;
     } else if (const auto* answered = part.as_response()) {
-      note('[' + answered->name + ": " + to_json_text(answered->output) + ']');
+      note(fmt::format("[{}: {}]", answered->name,
+                       to_json_text(answered->output)));
       document tool;
       tool["name"] = answered->name;
       tool["output"] = document_in(to_json_text(answered->output));

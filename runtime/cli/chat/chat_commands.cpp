@@ -11,6 +11,7 @@
 #include "output/shown_text.hpp"
 #include "output/table.hpp"
 #include "tool_failure.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::tool {
 
@@ -58,7 +59,7 @@ void show_or_choose_model(chat& x, const chat_words& arguments) {
   auto& models = *x.agent().models();
   if (!arguments.empty()) {
     models.choose(arguments[0]);
-    x.tell(shown(models.name()) + " answers from now on.");
+    x.tell(fmt::format("{} answers from now on.", shown(models.name())));
     return;
   }
   table rows{x.environment().out(),
@@ -127,7 +128,8 @@ chat_words words_of(const std::string& line) {
 }
 
 std::string usage_of(const chat_command& x) {
-  return std::string{x.name} + (*x.arguments == '\0' ? "" : " ") + x.arguments;
+  return fmt::format("{}{}{}", x.name, *x.arguments == '\0' ? "" : " ",
+                     x.arguments);
 }
 
 } // namespace
@@ -148,7 +150,7 @@ std::string chat_command_help() {
   for (const auto& x : chat_commands) {
     auto usage = usage_of(x);
     usage.resize(std::max(width, usage.size() + 1), ' ');
-    result += "  " + usage + x.help + '\n';
+    result += fmt::format("  {}{}\n", usage, x.help);
   }
   result += "An ID is a number of /snapshots, or the beginning of an id.\n"
             "Start a line with // to send a leading slash.";
@@ -163,12 +165,12 @@ void run_chat_command(chat& x, const std::string& line) {
     = std::find_if(chat_commands.begin(), chat_commands.end(),
                    [&](const chat_command& y) { return name == y.name; });
   if (found == chat_commands.end())
-    reject_usage("there is no command " + shown(name),
+    reject_usage(fmt::format("there is no command {}", shown(name)),
                  "/help lists the commands. Start a line with // to send a "
                  "leading slash.");
   if (words.size() < found->min_arguments
       || words.size() > found->max_arguments)
-    reject_usage(std::string{"usage: "} + usage_of(*found));
+    reject_usage(fmt::format("usage: {}", usage_of(*found)));
   found->run(x, words);
   x.environment().out().flush();
 }

@@ -16,6 +16,7 @@
 #include "line_reader.hpp"
 #include "output/shown_text.hpp"
 #include "tool_failure.hpp"
+#include <fmt/format.h>
 #include <unistd.h>
 
 namespace tertulia::tool {
@@ -117,11 +118,12 @@ private:
         reader_->remember(x);
     if (!talkative() || options_.watch)
       return;
-    remark("Talk to " + shown(talk.agent().name())
-           + "; /help lists the commands, Ctrl-D quits.");
+    remark(fmt::format("Talk to {}; /help lists the commands, Ctrl-D quits.",
+                       shown(talk.agent().name())));
     if (!before.empty())
-      remark("Your last message: “" + one_line(before.back())
-             + "”. /new starts a new conversation.");
+      remark(
+        fmt::format("Your last message: “{}”. /new starts a new conversation.",
+                    one_line(before.back())));
   }
 
   /// Returns the session that was named. One whose first answer is under way is
@@ -158,12 +160,14 @@ private:
   /// it, so that the user can restore an intact snapshot; otherwise it starts a
   /// new session.
   void enter_damaged(const failure& damage, chat& talk) {
-    note(options_.session.empty()
-           ? failure{damage.code(), damage.why(),
-                     "This is a new conversation. To return to an undamaged "
-                     "snapshot of the other one: /resume "
-                       + to_string(talk.session().id) + ", then /restore ID."}
-           : damage);
+    note(
+      options_.session.empty()
+        ? failure{damage.code(), damage.why(),
+                  fmt::format(
+                    "This is a new conversation. To return to an undamaged "
+                    "snapshot of the other one: /resume {}, then /restore ID.",
+                    to_string(talk.session().id))}
+        : damage);
     if (options_.session.empty())
       talk.begin();
   }
@@ -216,7 +220,7 @@ void add_chat(CLI::App& root, command& chosen) {
     "changed last; from a pipe it answers each line",
     run_chat);
   add_value(x, "--model", o.model, "NAME",
-            "Model that answers: " + model_names());
+            fmt::format("Model that answers: {}", model_names()));
   add_value(x, "--session", o.session, "SESSION",
             "Conversation to continue: its id, or the beginning of it");
   x.add_flag("--new", o.begin_new, "Start a new conversation");
@@ -224,7 +228,7 @@ void add_chat(CLI::App& root, command& chosen) {
              "Only listen to a conversation of a running program, until its "
              "run has ended");
   x.add_flag("-q,--quiet", o.quiet, "Print the answers only");
-  x.footer(
+  x.footer(fmt::format(
     "Without --store the conversations are in tertulia/chat.db below "
     "$XDG_DATA_HOME,\nor below ~/.local/share.\n\n"
     "With --connect the agent is one of a running program. An answer that "
@@ -232,8 +236,8 @@ void add_chat(CLI::App& root, command& chosen) {
     "it.\n\n"
     "Ctrl-C cancels the answer that is under way; at the prompt it "
     "drops the line, and\ntwice in a row it quits.\n\n"
-    "Commands at the prompt:\n"
-    + chat_command_help());
+    "Commands at the prompt:\n{}",
+    chat_command_help()));
 }
 
 } // namespace tertulia::tool

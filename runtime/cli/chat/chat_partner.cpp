@@ -8,6 +8,7 @@
 #include "chat_tools.hpp"
 #include "output/shown_text.hpp"
 #include "tool_failure.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::tool {
 
@@ -23,7 +24,8 @@ std::string only_agent(const remote_runtime& there) {
     throw failure{
       status_error{errc::not_found, "the program has no agent to talk to"}};
   if (keys.size() > 1)
-    reject_usage("the program has several agents: " + joined(keys),
+    reject_usage(fmt::format("the program has several agents: {}",
+                             joined(keys)),
                  "Add the key of one: --connect HOST:PORT/KEY.");
   return keys.front();
 }

@@ -29,13 +29,15 @@ session_info find_chat_session(tool& t, const std::string& agent,
   if (found.empty())
     found = find.sessions_with_prefix(id);
   if (found.empty())
-    throw failure{status_error{errc::not_found,
-                               "there is no conversation \"" + shown(id) + '"'},
-                  all_sessions};
+    throw failure{
+      status_error{errc::not_found,
+                   fmt::format("there is no conversation \"{}\"", shown(id))},
+      all_sessions};
   if (found.size() > 1)
-    reject_usage("the ids of several conversations begin with \"" + shown(id)
-                   + '"',
-                 all_sessions);
+    reject_usage(
+      fmt::format("the ids of several conversations begin with \"{}\"",
+                  shown(id)),
+      all_sessions);
   return found.front();
 }
 
@@ -70,9 +72,8 @@ void chat_show_session(chat& x) {
     {"title", info ? info->title : ""},
     {x.agent().models() != nullptr ? "model" : "agent",
      shown(x.agent().name())},
-    {"snapshots", info ? std::to_string(info->records)
-                           + ", here: " + std::to_string(info->head)
-                       : "none yet"},
+    {"snapshots", info ? fmt::format("{}, here: {}", info->records, info->head)
+                       : std::string{"none yet"}},
     {"messages", info ? std::to_string(info->messages) : "none yet"},
     {"begun", info ? exact_time(info->created_at) : ""},
     {"store", shown(x.environment().store().place())},

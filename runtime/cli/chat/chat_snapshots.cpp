@@ -19,6 +19,7 @@
 #include "snapshots/snapshot_restore.hpp"
 #include "snapshots/snapshot_tree.hpp"
 #include "tool_failure.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::tool {
 
@@ -107,10 +108,11 @@ snapshot_record find_chat_snapshot(chat& x, const std::string& name) {
     if (y.code() != exit_code::not_found)
       throw;
   }
-  throw failure{status_error{errc::not_found, "there is no snapshot \""
-                                                + shown(name)
-                                                + "\" in this conversation"},
-                "/snapshots lists all of them."};
+  throw failure{
+    status_error{errc::not_found,
+                 fmt::format("there is no snapshot \"{}\" in this conversation",
+                             shown(name))},
+    "/snapshots lists all of them."};
 }
 
 } // namespace
@@ -140,11 +142,12 @@ void chat_show_snapshots(chat& x) {
                              : y.orphaned       ? "x "
                                                 : "o ";
     const auto found = texts.find(y.sequence);
-    auto text = found == texts.end() ? "" : "“" + found->second + "”";
+    auto text = found == texts.end() ? std::string{}
+                                     : fmt::format("“{}”", found->second);
     if (y.event == snapshot_event::tool_iteration_end)
       text += text.empty() ? "tools" : ", tools";
-    rows.row({row.lines + mark + std::to_string(y.sequence), short_id(y.id),
-              local_time(y.created_at), text});
+    rows.row({fmt::format("{}{}{}", row.lines, mark, y.sequence),
+              short_id(y.id), local_time(y.created_at), text});
   }
   rows.print();
   if (records.empty())
@@ -159,7 +162,7 @@ void chat_restore(chat& x, const std::string& name) {
     print_restored_json(x.environment(), now);
   else
     print_restored_text(x.environment(), now, [](const std::string& old) {
-      return "/restore " + old.substr(old.rfind('@') + 1);
+      return fmt::format("/restore {}", old.substr(old.rfind('@') + 1));
     });
   x.go_to(*x.info());
 }
@@ -174,10 +177,10 @@ void chat_branch(chat& x, const std::string& name) {
   copy.up_to = name.empty() ? info->head : find_chat_snapshot(x, name).sequence;
   x.pause();
   const auto made = x.environment().store().ask<session_info>(copy);
-  x.environment().print(document_of(made), "This is a copy with "
-                                             + counted(made.records, "snapshot")
-                                             + ". To go back: /resume "
-                                             + from.id.str());
+  x.environment().print(
+    document_of(made),
+    fmt::format("This is a copy with {}. To go back: /resume {}",
+                counted(made.records, "snapshot"), from.id.str()));
   x.go_to(made);
 }
 

@@ -10,6 +10,7 @@
 
 #include "output/shown_text.hpp"
 #include "output/units.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::tool {
 
@@ -41,9 +42,8 @@ BOOST_DESCRIBE_STRUCT(question_input, (), (question))
 void expect_within(const char* what, int x, int least, int most) {
   if (x < least || x > most)
     throw status_error{errc::invalid_argument,
-                       std::string{what} + " must be from "
-                         + std::to_string(least) + " to "
-                         + std::to_string(most)};
+                       fmt::format("{} must be from {} to {}", what, least,
+                                   most)};
 }
 
 task<std::string> read_clock(ai::tool_context, clock_input) {
@@ -61,8 +61,9 @@ task<int> throw_dice(ai::tool_context, dice_input x) {
 task<std::string> run_timer(ai::tool_context ctx, timer_input x) {
   expect_within("the seconds", x.seconds, 0, 86'400);
   co_await ctx.sleep(std::chrono::seconds{x.seconds});
-  co_return counted(static_cast<unsigned>(x.seconds), "second")
-    + (x.seconds == 1 ? " is over" : " are over");
+  co_return fmt::format("{} {} over",
+                        counted(static_cast<unsigned>(x.seconds), "second"),
+                        x.seconds == 1 ? "is" : "are");
 }
 
 task<json> ask_user(ai::tool_context ctx, question_input x) {

@@ -10,6 +10,7 @@
 #include "line_reader.hpp"
 #include "output/descriptors.hpp"
 #include "tool_failure.hpp"
+#include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -61,9 +62,10 @@ private:
       }
       if (errno != EINTR
           && (errno != EAGAIN || !wait_until(STDIN_FILENO, POLLIN)))
-        throw failure{status_error{errc::unavailable,
-                                   "standard input: "
-                                     + std::system_category().message(errno)}};
+        throw failure{
+          status_error{errc::unavailable,
+                       fmt::format("standard input: {}",
+                                   std::system_category().message(errno))}};
     }
   }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "tool_failure.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::tool {
 
@@ -50,7 +51,7 @@ session_ref session_of_cursor(const std::string& text) {
   auto id
     = is_cursor ? detail::percent_decoded(all.substr(colon + 1)) : std::nullopt;
   if (!agent || !id)
-    reject_usage("--after: \"" + text + "\" is not a cursor",
+    reject_usage(fmt::format("--after: \"{}\" is not a cursor", text),
                  "Use one that \"tertulia sessions list\" has printed.");
   return {std::move(*agent), session_id{std::move(*id)}};
 }

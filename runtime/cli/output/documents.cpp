@@ -6,6 +6,7 @@
 #include <tertulia/status.hpp>
 
 #include "shown_text.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::tool {
 
@@ -63,7 +64,8 @@ document document_of(const state& x) {
     return text.empty() ? document{} : detail::parse_ordered_document(text);
   } catch (const status_error& failure) { // foreign content with a valid hash
     throw status_error{errc::data_loss,
-                       "the state cannot be shown: " + failure.message()};
+                       fmt::format("the state cannot be shown: {}",
+                                   failure.message())};
   }
 }
 

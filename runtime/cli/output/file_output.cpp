@@ -10,6 +10,7 @@
 
 #include "tool_failure.hpp"
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 namespace tertulia::tool {
@@ -18,7 +19,7 @@ namespace {
 
 [[noreturn]] void reject_existing(const std::filesystem::path& file) {
   throw failure{status_error{errc::already_exists,
-                             file.string() + " already exists"},
+                             fmt::format("{} already exists", file.string())},
                 "Add --force to replace it."};
 }
 
@@ -39,7 +40,7 @@ std::filesystem::path checked(std::filesystem::path file,
     return file;
   if (kind != std::filesystem::file_type::regular
       && kind != std::filesystem::file_type::none)
-    reject_usage(file.string() + " is not a regular file",
+    reject_usage(fmt::format("{} is not a regular file", file.string()),
                  "Leave --output out and redirect standard output instead.");
   if (existing == existing_file::is_kept)
     reject_existing(file);

@@ -58,7 +58,7 @@ bool progress::is_due() {
 }
 
 void progress::draw(const std::string& state) {
-  auto line = work_ + "  " + state;
+  auto line = fmt::format("{}  {}", work_, state);
   line.resize(std::min(line.size(), columns_ - 1));
   write_to_terminal(std::string{wipe_line} + line);
   is_drawn_ = true;

@@ -197,7 +197,7 @@ std::string cut(std::string_view text, std::size_t cells) {
     if (!full)
       bytes += x.bytes.size();
   });
-  return std::string{text.substr(0, bytes)} + "…";
+  return fmt::format("{}…", text.substr(0, bytes));
 }
 
 std::string as_word(std::string_view text) {

@@ -10,6 +10,7 @@
 
 #include "descriptors.hpp"
 #include "shown_text.hpp"
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -65,8 +66,8 @@ void output::flush() {
     if (errno == EPIPE)
       throw closed_pipe{};
     throw broken_output{status_error{
-      errc::unavailable,
-      "standard output: " + std::system_category().message(errno)}};
+      errc::unavailable, fmt::format("standard output: {}",
+                                     std::system_category().message(errno))}};
   }
 }
 

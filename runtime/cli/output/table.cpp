@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "shown_text.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::tool {
 
@@ -121,7 +122,7 @@ void table::print_in_lines(const std::vector<std::string>& cells) {
     to_.line(title);
     // The terminal breaks the line, so that an id can be copied.
     const auto room = std::max(columns, gap.size() + 1) - gap.size();
-    to_.line(std::string{gap} + cut(cell, room * most_lines));
+    to_.line(fmt::format("{}{}", gap, cut(cell, room * most_lines)));
   }
   to_.line("");
 }
@@ -133,8 +134,9 @@ void print_fields(output& to,
     width = std::max(width, name.size());
   for (const auto& [name, value] : x)
     if (!value.empty())
-      to.line(name + std::string(width - name.size(), ' ') + std::string{gap}
-              + one_line(value));
+      to.line(fmt::format("{}{}{}{}", name,
+                          std::string(width - name.size(), ' '), gap,
+                          one_line(value)));
 }
 
 } // namespace tertulia::tool

@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "tool_failure.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::tool {
 
@@ -99,7 +100,7 @@ caf::timespan parse_duration(const std::string& option,
                              const std::string& text) {
   if (const auto result = duration_of(text))
     return *result;
-  reject_usage(option + ": \"" + text + "\" is not a duration",
+  reject_usage(fmt::format("{}: \"{}\" is not a duration", option, text),
                "Write it as 90s, 15m, 12h, 30d or 2w.");
 }
 
@@ -111,7 +112,7 @@ caf::timestamp parse_time(const std::string& option, const std::string& text) {
   try {
     return parse_rfc3339(text);
   } catch (const status_error&) {
-    reject_usage(option + ": \"" + text + "\" is not a time",
+    reject_usage(fmt::format("{}: \"{}\" is not a time", option, text),
                  "Write it as 2026-11-21, \"2026-11-21 19:04\", "
                  "2026-11-21T18:04:00Z, or 30d for 30 days ago.");
   }

@@ -10,13 +10,14 @@
 
 #include "output/shown_text.hpp"
 #include "tool_failure.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::tool {
 
 namespace {
 
 [[noreturn]] void reject_address(const std::string& text) {
-  reject_usage("\"" + shown(text) + "\" is not an address",
+  reject_usage(fmt::format("\"{}\" is not an address", shown(text)),
                "An address is HOST:PORT, such as 127.0.0.1:4711, or "
                "HOST:PORT/KEY with the key of an agent there.");
 }

@@ -18,6 +18,7 @@
 #include "output/shown_text.hpp"
 #include "output/table.hpp"
 #include "tool_failure.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::tool {
 
@@ -79,8 +80,8 @@ json read_input(const std::string& what, const std::string& text) {
   try {
     return parse_json<json>(text);
   } catch (const status_error& failure) {
-    reject_usage(what + " cannot be read: " + failure.message() + ": "
-                   + cut(one_line(text), 60),
+    reject_usage(fmt::format("{} cannot be read: {}: {}", what,
+                             failure.message(), cut(one_line(text), 60)),
                  "Write JSON, with quotes for the shell: '{\"sides\":6}' or "
                  "'\"a text\"'.");
   }
@@ -129,9 +130,10 @@ exit_code run_agent(tool& t, const run_options& o) {
     init = read_input("the value of --init", o.init);
   const auto run = [&](const runtime& rt) {
     if (!rt.find_action(o.key))
-      throw failure{status_error{errc::not_found,
-                                 "there is no action " + shown(o.key)},
-                    "\"tertulia agents list\" lists all actions."};
+      throw failure{
+        status_error{errc::not_found,
+                     fmt::format("there is no action {}", shown(o.key))},
+        "\"tertulia agents list\" lists all actions."};
     return run_action(t, rt, o, inputs, init);
   };
   json output;

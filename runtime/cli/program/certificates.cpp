@@ -16,6 +16,7 @@
 #include "interrupts.hpp"
 #include "tool_failure.hpp"
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <openssl/bn.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
@@ -57,8 +58,8 @@ using extension_ptr
 [[noreturn]] void fail_in_openssl(const std::string& doing) {
   std::array<char, 256> text{};
   ERR_error_string_n(ERR_get_error(), text.data(), text.size());
-  throw failure{
-    status_error{errc::internal, "cannot " + doing + ": " + text.data()}};
+  throw failure{status_error{errc::internal,
+                             fmt::format("cannot {}: {}", doing, text.data())}};
 }
 
 void check(bool is_done, const char* doing) {
@@ -107,10 +108,11 @@ private:
     const auto result = ::open(
       path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     if (result < 0 && errno == EEXIST)
-      throw failure{status_error{errc::already_exists,
-                                 path.string() + " already exists"},
-                    "No file is ever overwritten here: remove it first to make "
-                    "another one."};
+      throw failure{
+        status_error{errc::already_exists,
+                     fmt::format("{} already exists", path.string())},
+        "No file is ever overwritten here: remove it first to make "
+        "another one."};
     if (result < 0)
       reject_file(path, errno);
     ::fchmod(result, mode); // independent of the umask
@@ -135,7 +137,7 @@ void expect_own_folder(const fs::path& folder) {
   if (there.st_uid != ::geteuid() || (there.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     throw failure{
       status_error{errc::failed_precondition,
-                   "other users can write to " + folder.string()},
+                   fmt::format("other users can write to {}", folder.string())},
       "A user who can replace the authority can issue certificates that all "
       "nodes trust: use a folder of your own with mode 700."};
 }
@@ -174,17 +176,18 @@ bio_ptr open_to_read(const fs::path& file) {
   const auto error = errno;
   ERR_clear_error();
   if (error == ENOENT)
-    throw failure{status_error{errc::not_found, "there is no " + file.string()},
-                  "Make an authority first: tertulia pki init "
-                    + file.parent_path().string()};
+    throw failure{status_error{errc::not_found,
+                               fmt::format("there is no {}", file.string())},
+                  fmt::format("Make an authority first: tertulia pki init {}",
+                              file.parent_path().string())};
   reject_file(file, error);
 }
 
 [[noreturn]] void fail_to_read(const fs::path& file) {
   ERR_clear_error();
-  throw failure{
-    status_error{errc::data_loss,
-                 file.string() + " is damaged, or not a file of this kind"}};
+  throw failure{status_error{
+    errc::data_loss,
+    fmt::format("{} is damaged, or not a file of this kind", file.string())}};
 }
 
 /// Supplies no pass phrase, so that OpenSSL does not prompt for one.
@@ -257,7 +260,7 @@ void check_name(const std::string& name) {
   };
   if (name.empty() || name.size() > 64 || !is_alphanumeric(name.front())
       || !std::all_of(name.begin(), name.end(), is_good))
-    reject_usage("\"" + name + "\" is not a name for a certificate",
+    reject_usage(fmt::format("\"{}\" is not a name for a certificate", name),
                  "1 to 64 letters, digits, dots, underscores and hyphens, of "
                  "which the first is a letter or a digit.");
   if (name == authority_name)
@@ -303,14 +306,16 @@ certificate_files issue_certificate(const fs::path& folder,
   if (X509_check_private_key(issuer.get(), issuer_key.get()) != 1) {
     ERR_clear_error();
     throw failure{status_error{errc::data_loss,
-                               authority.key.string() + " is not the key of "
-                                 + authority.certificate.string()}};
+                               fmt::format("{} is not the key of {}",
+                                           authority.key.string(),
+                                           authority.certificate.string())}};
   }
   const auto last = end_of(issuer.get());
   if (last <= std::time(nullptr))
     throw failure{
       status_error{errc::failed_precondition,
-                   authority.certificate.string() + " has expired"},
+                   fmt::format("{} has expired",
+                               authority.certificate.string())},
       "Make a new authority in another folder, and new certificates."};
   auto result = files_of(folder, name);
   result.expires_at = std::min(in(node_lifetime), last);

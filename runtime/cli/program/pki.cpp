@@ -9,6 +9,7 @@
 #include "commands.hpp"
 #include "output/shown_text.hpp"
 #include "output/units.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::tool {
 
@@ -25,9 +26,9 @@ void print_files(tool& t, const certificate_files& files,
   t.print(document{{"certificate", as_utf8(files.certificate.string())},
                    {"key", as_utf8(files.key.string())},
                    {"expiresAt", to_rfc3339(end)}},
-          "Made " + shown(files.certificate.string()) + " and "
-            + shown(files.key.string()) + ", valid until " + local_time(end)
-            + '.');
+          fmt::format("Made {} and {}, valid until {}.",
+                      shown(files.certificate.string()),
+                      shown(files.key.string()), local_time(end)));
   if (!t.as_json())
     t.out().line(more);
 }

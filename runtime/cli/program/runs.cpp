@@ -15,6 +15,7 @@
 #include "output/table.hpp"
 #include "output/units.hpp"
 #include "tool_failure.hpp"
+#include <fmt/format.h>
 
 // Kept runs of conversations, as their store knows them.
 
@@ -109,8 +110,8 @@ void show_run(tool& t, const stored_run& x) {
      {"session", shown(x.session.str())},
      {"snapshot", shown(x.snapshot.str())},
      {"error", x.code == errc::ok
-                 ? ""
-                 : std::string{to_string(x.code)} + ": " + shown(x.error)},
+                 ? std::string{}
+                 : fmt::format("{}: {}", to_string(x.code), shown(x.error))},
      {"process", shown(x.owner)},
      {"began", exact_time(x.began_at)},
      {"heartbeat", exact_time(x.beat_at)},

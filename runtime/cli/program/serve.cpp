@@ -37,6 +37,7 @@
 #include "output/units.hpp"
 #include "tool_failure.hpp"
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <spdlog/logger.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <sys/stat.h>
@@ -90,9 +91,10 @@ std::string read_private(const std::string& name) {
   if (::fstat(file.descriptor, &found) != 0)
     reject_file(name, errno);
   if ((found.st_mode & (S_IRWXG | S_IRWXO)) != 0)
-    throw failure{status_error{errc::failed_precondition,
-                               name + ": other users can use its tokens"},
-                  "Try: chmod 600 " + as_word(name)};
+    throw failure{
+      status_error{errc::failed_precondition,
+                   fmt::format("{}: other users can use its tokens", name)},
+      fmt::format("Try: chmod 600 {}", as_word(name))};
   std::string result;
   std::array<char, 4'096> bytes{};
   for (;;) {
@@ -119,14 +121,14 @@ std::vector<bearer_token> read_tokens(const std::string& file) {
       continue;
     std::string more;
     if (!(words >> x.token) || words >> more)
-      throw failure{status_error{errc::invalid_argument,
-                                 file + ": line " + std::to_string(number)
-                                   + " is not a name and a token"}};
+      throw failure{status_error{
+        errc::invalid_argument,
+        fmt::format("{}: line {} is not a name and a token", file, number)}};
     result.push_back(std::move(x));
   }
   if (result.empty())
-    throw failure{
-      status_error{errc::invalid_argument, file + ": has no token"}};
+    throw failure{status_error{errc::invalid_argument,
+                               fmt::format("{}: has no token", file)}};
   return result;
 }
 
@@ -176,9 +178,9 @@ void tell_of_losses(otlp_exporter& traces) {
   if (count.lost + count.dropped == 0)
     return;
   const auto why = traces.last_failure();
-  remark(std::to_string(count.lost + count.dropped)
-         + " spans did not reach the collector of traces"
-         + (why.empty() ? "." : ": " + shown(why)));
+  remark(fmt::format("{} spans did not reach the collector of traces{}{}",
+                     count.lost + count.dropped, why.empty() ? "." : ": ",
+                     shown(why)));
 }
 
 void print_place(tool& t, const http_server& web, const chat_partner& agent) {
@@ -265,9 +267,9 @@ exit_code serve(tool& t, const serve_options& o) {
   http_server web{rt, std::move(options)};
   print_place(t, web, agent);
   if (!t.as_json() && !o.quiet)
-    remark("Serving " + shown(agent.key()) + " of " + shown(store.place())
-           + "; Ctrl-C lets the requests under way end and stops, a second one "
-             "stops at once.");
+    remark(fmt::format("Serving {} of {}; Ctrl-C lets the requests under way "
+                       "end and stops, a second one stops at once.",
+                       shown(agent.key()), shown(store.place())));
   const auto renew = [&](const auto& read) {
     try {
       read();
@@ -334,7 +336,7 @@ void add_serve(CLI::App& root, command& chosen) {
   x.add_flag("--behind-proxy", o.behind_proxy,
              "States that a proxy in front of the server encrypts");
   add_value(x, "--model", o.model, "NAME",
-            "Model that answers: " + model_names());
+            fmt::format("Model that answers: {}", model_names()));
   x.add_flag("-q,--quiet", o.quiet, "Log nothing");
   x.footer("Example:\n"
            "  tertulia serve --port 8080 &\n"

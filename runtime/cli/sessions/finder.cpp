@@ -27,7 +27,7 @@ constexpr std::size_t short_size = 12;
 constexpr std::size_t most_candidates = 8;
 
 std::string quoted(const std::string& x) {
-  return '"' + shown(x) + '"';
+  return fmt::format("\"{}\"", shown(x));
 }
 
 /// Returns the result of the function; empty if it fails with `not_found`.
@@ -48,7 +48,7 @@ auto if_there(Fn fn) -> std::optional<decltype(fn())> {
                                    const document& details) {
   auto text = advice;
   for (std::size_t i = 0; i < candidates.size() && i < most_candidates; ++i)
-    text += "\n  " + candidates[i];
+    text += fmt::format("\n  {}", candidates[i]);
   if (candidates.size() > most_candidates)
     text += "\n  …";
   throw failure{
@@ -156,17 +156,17 @@ session_info finder::session(const std::string& id) {
   if (found.empty())
     throw failure{
       status_error{errc::not_found,
-                   "there is no session " + quoted(id)
-                     + (agent_.empty() ? "" : " of " + shown(agent_)),
+                   fmt::format("there is no session {}{}{}", quoted(id),
+                               agent_.empty() ? "" : " of ", shown(agent_)),
                    text_of(document::object({{"session", id}}))},
       "\"tertulia sessions list\" lists all sessions."};
   std::vector<std::string> names;
   auto details = document::array();
   for (const auto& x : found) {
-    names.push_back("--agent " + shown(x.agent));
+    names.push_back(fmt::format("--agent {}", shown(x.agent)));
     details.push_back({{"agent", x.agent}, {"session", x.id.str()}});
   }
-  reject_ambiguous("several agents have a session " + quoted(id),
+  reject_ambiguous(fmt::format("several agents have a session {}", quoted(id)),
                    "Name one:", names, details);
 }
 
@@ -180,7 +180,8 @@ snapshot_record finder::snapshot(const std::string& name,
     add_by_id(found, name, within);
   if (may_be_prefix(name))
     add_by_prefix(found, name, within);
-  report_damages(!found.empty(), "there is no snapshot " + quoted(name));
+  report_damages(!found.empty(),
+                 fmt::format("there is no snapshot {}", quoted(name)));
   if (found.size() == 1)
     return std::move(found.front());
   if (found.empty()) {
@@ -190,23 +191,25 @@ snapshot_record finder::snapshot(const std::string& name,
       advice += " The beginning of an id needs 4 characters.";
     throw failure{
       status_error{errc::not_found,
-                   "there is no snapshot " + quoted(name)
-                     + (within.empty() ? "" : " in session " + quoted(within)),
+                   fmt::format("there is no snapshot {}{}", quoted(name),
+                               within.empty() ? std::string{}
+                                              : fmt::format(" in session {}",
+                                                            quoted(within))),
                    text_of(document::object({{"snapshot", name}}))},
       advice};
   }
   std::vector<std::string> names;
   auto details = document::array();
   for (const auto& x : found) {
-    names.push_back(name_of(x) + "  " + short_id(x.id) + "  of "
-                    + shown(x.agent));
+    names.push_back(
+      fmt::format("{}  {}  of {}", name_of(x), short_id(x.id), shown(x.agent)));
     details.push_back({{"agent", x.agent},
                        {"session", x.session.str()},
                        {"sequence", x.sequence},
                        {"id", x.id.str()}});
   }
   reject_ambiguous(
-    "several snapshots could be meant by " + quoted(name),
+    fmt::format("several snapshots could be meant by {}", quoted(name)),
     "Name one as SESSION@SEQUENCE, if necessary with --agent:", names, details);
 }
 
@@ -303,11 +306,12 @@ void finder::report_damages(bool is_found, const std::string& absence) const {
   if (damages_.empty())
     return;
   if (!is_found)
-    throw failure{status_error{errc::data_loss, absence + " that can be read: "
-                                                  + summary_of(damages_)},
+    throw failure{status_error{errc::data_loss,
+                               fmt::format("{} that can be read: {}", absence,
+                                           summary_of(damages_))},
                   "\"tertulia verify\" looks for more damage."};
   if (!tool_.as_json())
-    remark("Damaged data was skipped: " + summary_of(damages_) + '.');
+    remark(fmt::format("Damaged data was skipped: {}.", summary_of(damages_)));
 }
 
 session_info find_session(tool& t, const session_choice& x) {
@@ -325,8 +329,8 @@ std::string short_id(const snapshot_id& x) {
 std::string name_of(const stored_type& x) {
   if (x.empty())
     return "no type";
-  return std::string{x.name()} + (x.name().empty() ? "version " : " version ")
-         + std::to_string(x.version());
+  return fmt::format("{}{}version {}", x.name(), x.name().empty() ? "" : " ",
+                     x.version());
 }
 
 std::string name_of(const session_info& x) {
@@ -335,7 +339,7 @@ std::string name_of(const session_info& x) {
 
 std::string heading_of(const session_info& x) {
   return !x.title.empty() || x.preview.empty() ? x.title
-                                               : "“" + x.preview + "”";
+                                               : fmt::format("“{}”", x.preview);
 }
 
 std::string name_of(const snapshot_record& x) {

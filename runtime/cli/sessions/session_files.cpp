@@ -72,13 +72,13 @@ class stopped {};
 std::ifstream opened(const std::string& name) {
   std::error_code unknown;
   if (std::filesystem::is_directory(name, unknown))
-    reject_usage(name + " is a folder, not an exported session");
+    reject_usage(fmt::format("{} is a folder, not an exported session", name));
   errno = 0;
   std::ifstream file{name, std::ios::binary};
   if (!file)
-    throw failure{
-      status_error{errno == ENOENT ? errc::not_found : errc::permission_denied,
-                   name + ": " + std::system_category().message(errno)}};
+    throw failure{status_error{
+      errno == ENOENT ? errc::not_found : errc::permission_denied,
+      fmt::format("{}: {}", name, std::system_category().message(errno))}};
   return file;
 }
 

@@ -15,6 +15,7 @@
 #include "output/table.hpp"
 #include "output/units.hpp"
 #include "tool_failure.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::tool {
 
@@ -88,7 +89,7 @@ exit_code print_sessions(tool& t, const list_options& o) {
     if (shown_so_far == 0)
       remark("No session matches.");
     else if (more)
-      remark("There are more: add --after '" + cursor_of(last) + "'.");
+      remark(fmt::format("There are more: add --after '{}'.", cursor_of(last)));
   }
   t.out().flush();
   expect_none(damages);
@@ -106,7 +107,7 @@ std::string plain_text(const ai::part& x) {
   if (const auto* text = x.as_text())
     return text->text;
   if (const auto* thought = x.as_reasoning())
-    return "(" + thought->reasoning + ")";
+    return fmt::format("({})", thought->reasoning);
   return to_json_text(x);
 }
 
@@ -124,12 +125,12 @@ void print(output& to, const ai::message_log& log, std::size_t first) {
   std::size_t number = first;
   for (const auto& x : log.from(first)) {
     to.line("");
-    to.line("#" + std::to_string(number++) + " "
-            + to_json(x.role).get<std::string>());
+    to.line(
+      fmt::format("#{} {}", number++, to_json(x.role).get<std::string>()));
     auto text = shown_lines(plain_text(x));
     for (std::size_t at = 0; at <= text.size();) {
       const auto end = std::min(text.find('\n', at), text.size());
-      to.line("  " + text.substr(at, end - at));
+      to.line(fmt::format("  {}", text.substr(at, end - at)));
       at = end + 1;
     }
   }
@@ -148,7 +149,8 @@ std::optional<snapshot_record> head_of(tool& t, const session_info& x) {
 }
 
 std::string name_of_damaged_head(const session_info& x) {
-  return x.head == 0 ? "none" : std::to_string(x.head) + ", which is damaged";
+  return x.head == 0 ? std::string{"none"}
+                     : fmt::format("{}, which is damaged", x.head);
 }
 
 void print_json(tool& t, const session_info& info,
@@ -186,23 +188,23 @@ void print_text(tool& t, const session_info& info,
     {"preview", info.preview},
     {"created", exact_time(info.created_at)},
     {"changed", exact_time(info.updated_at)},
-    {"head", head ? name_of(*head) + "  " + short_id(head->id) + "  "
-                      + to_json(head->event).get<std::string>() + ", turn "
-                      + std::to_string(head->turn_index)
+    {"head", head ? fmt::format(
+               "{}  {}  {}, turn {}", name_of(*head), short_id(head->id),
+               to_json(head->event).get<std::string>(), head->turn_index)
                   : name_of_damaged_head(info)},
     {"next turn", std::to_string(info.next_turn)},
     {"snapshots",
-     std::to_string(info.records)
-       + (orphans == 0 ? ""
-                       : ", " + std::to_string(orphans) + " of them orphaned")},
-    {"messages", std::to_string(info.messages) + ", " + human_size(info.bytes)},
+     fmt::format("{}{}", info.records,
+                 orphans == 0 ? std::string{}
+                              : fmt::format(", {} of them orphaned", orphans))},
+    {"messages", fmt::format("{}, {}", info.messages, human_size(info.bytes))},
   };
   if (content && content->form() == state_form::conversation) {
     fields.emplace_back("custom", content->custom().text());
     std::string names;
     for (const auto& x : content->artifacts())
-      names += (names.empty() ? "" : ", ")
-               + (x.name.empty() ? "(no name)" : shown(x.name));
+      names += fmt::format("{}{}", names.empty() ? "" : ", ",
+                           x.name.empty() ? "(no name)" : shown(x.name));
     fields.emplace_back("artifacts", names);
   }
   print_fields(t.out(), fields);
@@ -216,8 +218,8 @@ void print_text(tool& t, const session_info& info,
   const auto size = content->messages().size();
   if (first < size) {
     t.out().line("");
-    t.out().line("the last " + std::to_string(size - first) + " of "
-                 + counted(size, "message"));
+    t.out().line(
+      fmt::format("the last {} of {}", size - first, counted(size, "message")));
     print(t.out(), content->messages(), first);
   }
 }

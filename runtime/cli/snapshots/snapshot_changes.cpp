@@ -5,6 +5,7 @@
 #include "sessions/finder.hpp"
 #include "snapshot_restore.hpp"
 #include "tool_failure.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::tool {
 
@@ -17,7 +18,7 @@ snapshot_ref exactly(const snapshot_record& x) {
 
 void print(tool& t, const snapshot_record& now, const std::string& what) {
   t.print(document_of(now),
-          name_of(now) + "  " + short_id(now.id) + "  " + what);
+          fmt::format("{}  {}  {}", name_of(now), short_id(now.id), what));
 }
 
 // -- label --------------------------------------------------------------------
@@ -35,7 +36,9 @@ exit_code label(tool& t, const label_options& o) {
   change.remove = o.remove;
   const auto now = t.store().ask<snapshot_record>(change);
   const auto labels = joined(now.labels);
-  print(t, now, labels.empty() ? "has no labels now" : "is labelled " + labels);
+  print(t, now,
+        labels.empty() ? std::string{"has no labels now"}
+                       : fmt::format("is labelled {}", labels));
   return exit_code::fine;
 }
 
@@ -49,8 +52,8 @@ exit_code note(tool& t, const note_options& o) {
   const auto now = t.store().ask<snapshot_record>(
     annotate_snapshot_request{exactly(find_snapshot(t, o)), o.note});
   print(t, now,
-        now.note.empty() ? "has no note now"
-                         : "is noted: " + one_line(now.note));
+        now.note.empty() ? std::string{"has no note now"}
+                         : fmt::format("is noted: {}", one_line(now.note)));
   return exit_code::fine;
 }
 
@@ -63,9 +66,9 @@ exit_code restore(tool& t, const snapshot_choice& target) {
     print_restored_json(t, x);
   else
     print_restored_text(t, x, [&](const std::string& name) {
-      auto line = "tertulia snapshots restore " + as_word(name);
+      auto line = fmt::format("tertulia snapshots restore {}", as_word(name));
       if (!target.agent.empty())
-        line += " --agent " + as_word(found.agent);
+        line += fmt::format(" --agent {}", as_word(found.agent));
       return line + t.store_options();
     });
   return exit_code::fine;

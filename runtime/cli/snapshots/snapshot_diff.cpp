@@ -9,6 +9,7 @@
 #include "output/json_diff.hpp"
 #include "output/shown_text.hpp"
 #include "sessions/finder.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::tool {
 
@@ -114,7 +115,8 @@ std::string line_of(const document& x) {
         text += part["text"].get<std::string>();
     }
     if (only_text && x["role"].is_string())
-      return x["role"].get<std::string>() + ": " + one_line(text);
+      return fmt::format("{}: {}", x["role"].get<std::string>(),
+                         one_line(text));
   }
   return text_of(x);
 }
@@ -124,21 +126,20 @@ void print(output& to, const part& x) {
     return;
   auto title = std::string{x.name};
   if (x.size_before != x.size_after)
-    title += ": " + std::to_string(x.size_before) + " -> "
-             + std::to_string(x.size_after);
+    title += fmt::format(": {} -> {}", x.size_before, x.size_after);
   to.line(title);
   for (const auto& y : x.changes) {
     switch (y.kind) {
       case change_kind::added:
-        to.line("  + " + shown(y.path) + "  " + line_of(y.after));
+        to.line(fmt::format("  + {}  {}", shown(y.path), line_of(y.after)));
         break;
       case change_kind::removed:
-        to.line("  - " + shown(y.path) + "  " + line_of(y.before));
+        to.line(fmt::format("  - {}  {}", shown(y.path), line_of(y.before)));
         break;
       case change_kind::changed:
-        to.line("  ~ " + shown(y.path));
-        to.line("      - " + line_of(y.before));
-        to.line("      + " + line_of(y.after));
+        to.line(fmt::format("  ~ {}", shown(y.path)));
+        to.line(fmt::format("      - {}", line_of(y.before)));
+        to.line(fmt::format("      + {}", line_of(y.after)));
         break;
     }
   }
@@ -166,9 +167,11 @@ exit_code print_diff(tool& t, const snapshot_record& old,
   // Equal text of a different type may have a different meaning.
   const auto same_type = before.record.type == after.record.type;
   for (const auto* x : {&before, &after})
-    t.out().line((x == &before ? "- " : "+ ") + name_of(x->record) + "  "
-                 + short_id(x->record.id)
-                 + (same_type ? "" : "  " + name_of(x->record.type)));
+    t.out().line(fmt::format("{} {}  {}{}", x == &before ? "-" : "+",
+                             name_of(x->record), short_id(x->record.id),
+                             same_type
+                               ? std::string{}
+                               : fmt::format("  {}", name_of(x->record.type))));
   if (same_type && std::all_of(parts.begin(), parts.end(), [](const part& x) {
         return x.changes.empty();
       }))

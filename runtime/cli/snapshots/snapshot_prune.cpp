@@ -14,6 +14,7 @@
 #include "sessions/finder.hpp"
 #include "store/damages.hpp"
 #include "tool_failure.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::tool {
 
@@ -28,8 +29,9 @@ struct prune_options : session_choice {
 };
 
 std::string extent_of(const prune_plan& x) {
-  return std::to_string(x.dropped) + " of " + counted(x.records, "snapshot")
-         + " in " + counted(x.sessions.size(), "session");
+  return fmt::format("{} of {} in {}", x.dropped,
+                     counted(x.records, "snapshot"),
+                     counted(x.sessions.size(), "session"));
 }
 
 void print_plan(tool& t, const prune_plan& plan) {
@@ -57,8 +59,9 @@ void print_plan(tool& t, const prune_plan& plan) {
     rows.print();
   }
   print_damages(t, plan.damages);
-  t.out().line(plan.dropped == 0 ? "Nothing would be pruned."
-                                 : "Would prune " + extent_of(plan) + '.');
+  t.out().line(plan.dropped == 0
+                 ? std::string{"Nothing would be pruned."}
+                 : fmt::format("Would prune {}.", extent_of(plan)));
 }
 
 exit_code prune(tool& t, const prune_options& o) {
@@ -83,7 +86,7 @@ exit_code prune(tool& t, const prune_options& o) {
     return code_of(plan.damages);
   }
   if (plan.dropped > 0)
-    ask_first(t, "Prune " + extent_of(plan) + " permanently?", o.yes);
+    ask_first(t, fmt::format("Prune {} permanently?", extent_of(plan)), o.yes);
   auto work = t.show_progress("pruning");
   erase_result pruned;
   std::uint64_t done = 0;
@@ -108,9 +111,10 @@ exit_code prune(tool& t, const prune_options& o) {
   } else {
     print_damages(t, plan.damages);
     t.out().line(pruned.records == 0
-                   ? "There was nothing to prune."
-                   : "Pruned " + counted(pruned.records, "snapshot") + " in "
-                       + counted(plan.sessions.size(), "session") + '.');
+                   ? std::string{"There was nothing to prune."}
+                   : fmt::format("Pruned {} in {}.",
+                                 counted(pruned.records, "snapshot"),
+                                 counted(plan.sessions.size(), "session")));
   }
   return code_of(plan.damages);
 }

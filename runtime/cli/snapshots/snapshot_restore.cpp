@@ -76,21 +76,21 @@ void print_restored_json(tool& t, const restored& x) {
 void print_restored_text(
   tool& t, const restored& x,
   const std::function<std::string(const std::string&)>& way_back) {
-  t.out().line(name_of(x.now) + "  " + short_id(x.now.id) + "  "
-               + (x.now.sequence == x.before
-                    ? "was the head already, and is continued"
-                    : "is the head now"));
+  t.out().line(fmt::format("{}  {}  {}", name_of(x.now), short_id(x.now.id),
+                           x.now.sequence == x.before
+                             ? "was the head already, and is continued"
+                             : "is the head now"));
   if (!x.recovered.empty())
-    t.out().line("Recovered: " + listed(x.recovered) + '.');
+    t.out().line(fmt::format("Recovered: {}.", listed(x.recovered)));
   if (!x.orphaned.empty()) {
     auto last = x.now;
     last.sequence = x.before;
-    t.out().line("Orphaned: " + listed(x.orphaned)
-                 + ". To restore them: " + way_back(name_of(last)));
+    t.out().line(fmt::format("Orphaned: {}. To restore them: {}",
+                             listed(x.orphaned), way_back(name_of(last))));
   }
   if (!x.damages.empty())
-    remark("Damaged snapshots are in neither list: " + summary_of(x.damages)
-           + '.');
+    remark(fmt::format("Damaged snapshots are in neither list: {}.",
+                       summary_of(x.damages)));
 }
 
 } // namespace tertulia::tool

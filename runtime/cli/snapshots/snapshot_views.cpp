@@ -11,6 +11,7 @@
 #include "output/units.hpp"
 #include "sessions/finder.hpp"
 #include "tool_failure.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::tool {
 
@@ -110,16 +111,18 @@ exit_code print_snapshot(tool& t, const snapshot_show_options& o) {
        {"state",
         record.state.str() == record.id.str() ? "" : record.state.str()},
        {"type", record.type.empty() ? "" : name_of(record.type)},
-       {"session", shown(record.session.str()) + " of " + shown(record.agent)},
+       {"session", fmt::format("{} of {}", shown(record.session.str()),
+                               shown(record.agent))},
        {"sequence", std::to_string(record.sequence)},
        {"status", record.orphaned ? "orphaned" : "active"},
        {"goes on from",
         record.parent == 0
-          ? ""
-          : std::to_string(record.parent) + "  " + short_id(record.parent_id)},
+          ? std::string{}
+          : fmt::format("{}  {}", record.parent, short_id(record.parent_id))},
        {"index", std::to_string(record.index)},
-       {"event", to_json(record.event).get<std::string>() + ", turn "
-                   + std::to_string(record.turn_index)},
+       {"event",
+        fmt::format("{}, turn {}", to_json(record.event).get<std::string>(),
+                    record.turn_index)},
        {"made", exact_time(record.created_at)},
        {"labels", joined(record.labels)},
        {"note", record.note}});

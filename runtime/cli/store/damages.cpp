@@ -7,6 +7,7 @@
 
 #include "output/shown_text.hpp"
 #include "output/table.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::tool {
 
@@ -33,7 +34,7 @@ void print(tool& t, const std::vector<damage>& damages, damage_kind kind,
     }
   if (count == 0)
     return;
-  t.out().line(std::string{title} + ": " + std::to_string(count));
+  t.out().line(fmt::format("{}: {}", title, count));
   rows.print();
   t.out().line("");
 }

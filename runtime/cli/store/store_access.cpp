@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "tool_failure.hpp"
+#include <fmt/format.h>
 #include <sqlite3.h>
 
 namespace tertulia::tool {
@@ -38,16 +39,19 @@ void check(const std::filesystem::path& file, missing_store missing) {
   const auto status = std::filesystem::status(file, unknown);
   if (status.type() == std::filesystem::file_type::not_found)
     throw failure{
-      status_error{errc::not_found, "there is no file " + file.string(),
+      status_error{errc::not_found,
+                   fmt::format("there is no file {}", file.string()),
                    json::object({{"file", file.string()}})
                      .dump(-1, ' ', false, json::error_handler_t::replace)},
       "Only \"tertulia sessions import\" creates a new one."};
   if (std::filesystem::is_directory(status))
-    reject_usage(file.string() + " is a folder, not the file of a store");
+    reject_usage(
+      fmt::format("{} is a folder, not the file of a store", file.string()));
   if (std::filesystem::is_regular_file(status)
       && std::filesystem::file_size(file, unknown) == 0 && !unknown)
     throw failure{status_error{errc::failed_precondition,
-                               file.string() + " is empty: it is not a store"}};
+                               fmt::format("{} is empty: it is not a store",
+                                           file.string())}};
 }
 
 managed_store open(caf::actor_system& system, const std::filesystem::path& file,
@@ -65,7 +69,8 @@ managed_store open(caf::actor_system& system, const std::filesystem::path& file,
     throw failure{
       exit_code::in_use,
       status_error{errc::unavailable,
-                   file.string() + " is in use by another process",
+                   fmt::format("{} is in use by another process",
+                               file.string()),
                    x.details()},
       "One process at a time can have a store: stop the other one, or wait for "
       "it with --wait 30s."};
@@ -105,7 +110,8 @@ store_access::store_access(const program_address& where, caf::timespan within)
     // The errors of the search are thrown here.
     static_cast<void>(program_->store(where.key));
   } catch (const status_error& x) {
-    throw failure{status_error{x.code(), place_ + ": " + x.message(),
+    throw failure{status_error{x.code(),
+                               fmt::format("{}: {}", place_, x.message()),
                                x.details()},
                   advice_for(x)};
   }
@@ -167,7 +173,7 @@ std::vector<damage> store_access::each_record(
 std::string summary_of(const std::vector<damage>& damages) {
   auto result = damages.front().what;
   if (damages.size() > 1)
-    result += ", and " + std::to_string(damages.size() - 1) + " more";
+    result += fmt::format(", and {} more", damages.size() - 1);
   return result;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <filesystem>
+#include <string>
 #include <system_error>
 
 #include "commands.hpp"
@@ -18,7 +19,8 @@ exit_code vacuum(tool& t, const vacuum_options&) {
   std::error_code unknown;
   const auto size = std::filesystem::file_size(store.file(), unknown);
   auto bar
-    = t.show_progress(unknown ? "vacuuming" : "vacuuming " + human_size(size));
+    = t.show_progress(unknown ? std::string{"vacuuming"}
+                              : fmt::format("vacuuming {}", human_size(size)));
   vacuum_result sizes;
   {
     const elapsed_time clock{bar};

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "commands.hpp"
 #include "damages.hpp"
 #include "output/shown_text.hpp"
 #include "sessions/finder.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::tool {
 
@@ -64,12 +66,12 @@ exit_code verify(tool& t, const session_choice& o) {
     t.out().json_line(all);
   } else {
     print_damages(t, damages);
-    t.out().line(counted(sessions, "session") + " and "
-                 + counted(records, "snapshot") + " were checked: "
-                 + (damages.empty()
-                      ? "nothing is damaged."
-                      : std::to_string(corrupt) + " corrupt, "
-                          + std::to_string(missing) + " missing."));
+    t.out().line(
+      fmt::format("{} and {} were checked: {}.", counted(sessions, "session"),
+                  counted(records, "snapshot"),
+                  damages.empty()
+                    ? std::string{"nothing is damaged"}
+                    : fmt::format("{} corrupt, {} missing", corrupt, missing)));
   }
   return code_of(damages);
 }
