@@ -5,13 +5,16 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace tertulia::detail {
 
 key_patterns::key_patterns(const std::vector<std::string>& patterns) {
   for (const auto& x : patterns) {
     if (x.empty() || (x.front() != '/' && x != "*"))
       throw status_error{errc::invalid_argument,
-                         "expose: " + x + " is not the key of an action"};
+                         fmt::format("expose: {} is not the key of an action",
+                                     x)};
     if (x.back() == '*')
       beginnings_.push_back(x.substr(0, x.size() - 1));
     else

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <mutex>
 
+#include <fmt/format.h>
+
 namespace tertulia::detail {
 
 namespace {
@@ -31,7 +33,8 @@ void registry::add(const std::vector<std::shared_ptr<const action>>& xs) {
   for (const auto& x : xs)
     if (actions_.contains(x->key()))
       throw status_error{errc::already_exists,
-                         "the action " + x->key() + " is defined already"};
+                         fmt::format("the action {} is defined already",
+                                     x->key())};
   for (const auto& x : xs)
     actions_.emplace(x->key(), x);
 }
@@ -83,6 +86,10 @@ std::vector<managed_store> registry::stores() const {
       result.push_back(store);
   }
   return result;
+}
+
+std::string no_action(std::string_view key) {
+  return fmt::format("there is no action {}", key);
 }
 
 } // namespace tertulia::detail

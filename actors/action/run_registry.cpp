@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace tertulia::detail {
 
 std::unique_ptr<run_registry::registration>
@@ -97,7 +99,8 @@ run_page run_registry::list(const list_runs_request& x) const {
     if (found != runs_.end())
       begin = {x.agent, x.caller, found->second.run.began_at, x.after};
     if (!places_.contains(begin))
-      throw status_error{errc::not_found, "there is no run " + x.after.str()};
+      throw status_error{errc::not_found,
+                         fmt::format("there is no run {}", x.after.str())};
   }
   for (auto i = places_.lower_bound(begin); i != places_.begin();) {
     const auto& [key, caller, began_at, id] = *--i;

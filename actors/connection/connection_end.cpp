@@ -52,11 +52,11 @@ void connection_state::on_down(const caf::down_msg& x) {
     return abort(lost_actor_error("responder", x.reason));
   }
   snapshots_.withdraw(x.source);
-  abort_waits_for(
-    x.source,
-    fail(errc::unavailable,
-         "the actor was lost before it answered: " + death_text(x.reason)),
-    x.reason);
+  abort_waits_for(x.source,
+                  fail(errc::unavailable,
+                       fmt::format("the actor was lost before it answered: {}",
+                                   death_text(x.reason))),
+                  x.reason);
   for (auto* candidate : nested_)
     if (candidate->peer().address() == x.source)
       candidate->on_lost(lost_connection(x.reason));

@@ -60,7 +60,8 @@ caf::result<open_result> connection_state::start(open_request& x) {
     if ((x.options.resume_after || x.options.turn)
         && (conversation == nullptr || !conversation->policy.stores_turns()))
       throw status_error{errc::failed_precondition,
-                         action_->info()->key + " stores no turns"};
+                         fmt::format("{} stores no turns",
+                                     action_->info()->key)};
     if (x.options.turn.str().size() > max_turn_id_size)
       throw status_error{errc::invalid_argument,
                          fmt::format("the name of a turn has at most {} bytes",
@@ -68,11 +69,13 @@ caf::result<open_result> connection_state::start(open_request& x) {
     if (x.options.custom_deltas
         && (conversation == nullptr || !conversation->policy.custom_chunk))
       throw status_error{errc::invalid_argument,
-                         action_->info()->key + " has no custom value"};
+                         fmt::format("{} has no custom value",
+                                     action_->info()->key)};
     if (x.options.output_messages > 0
         && (conversation == nullptr || !conversation->policy.custom_chunk))
       throw status_error{errc::invalid_argument,
-                         action_->info()->key + " has no messages"};
+                         fmt::format("{} has no messages",
+                                     action_->info()->key)};
     if (conversation != nullptr) {
       if (x.init)
         init_ = action_->check_init(std::move(x.init));

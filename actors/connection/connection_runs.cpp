@@ -24,7 +24,7 @@ namespace tertulia::detail {
 
 caf::error unknown_run(const run_id& run, const session_id& session) {
   return fail(errc::not_found,
-              run ? "there is no run " + run.str()
+              run ? fmt::format("there is no run {}", run.str())
                   : fmt::format("session {} has no kept run", session.str()));
 }
 
@@ -90,8 +90,8 @@ caf::result<open_result> connection_state::attach_client(open_request& x) {
     return fail(errc::unavailable, "the runtime is stopping");
   if (!x.client || x.options.chunk_window > max_window)
     return fail(errc::invalid_argument,
-                "a client needs a sink and a window of at most "
-                  + std::to_string(max_window));
+                fmt::format("a client needs a sink and a window of at most {}",
+                            max_window));
   flush(); // the gathered chunks belong to the log
   const auto& chosen = *x.options.attach;
   const auto position = chosen.after.value_or(log_.turn_start());

@@ -3,6 +3,7 @@
 #include <tertulia/detail/withheld_error.hpp>
 #include <tertulia/uuid.hpp>
 
+#include <fmt/format.h>
 #include <spdlog/logger.h>
 
 namespace tertulia::detail {
@@ -13,7 +14,7 @@ status_error withhold(const status_error& x, std::string_view what,
     return x;
   const auto id = make_uuid();
   log.error("{} failed, error {}: {}", what, id, x.message());
-  return {errc::internal, "an unexpected error: " + id,
+  return {errc::internal, fmt::format("an unexpected error: {}", id),
           R"({"error":")" + id + R"("})"};
 }
 

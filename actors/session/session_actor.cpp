@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "session_state.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::detail {
 
@@ -67,8 +68,8 @@ void session_state::watch_store() {
   // CAF does not answer a request to an actor of a lost node.
   self_->set_down_handler([this](const caf::down_msg& x) {
     self_->send(owner_, cancel_atom_v,
-                fail(errc::unavailable,
-                     "the store is lost: " + caf::to_string(x.reason)));
+                fail(errc::unavailable, fmt::format("the store is lost: {}",
+                                                    caf::to_string(x.reason))));
   });
   self_->monitor(policy().store);
   watches_store_ = true;

@@ -62,7 +62,8 @@ void apply_json_patch(json& to, const json& patch) {
     to = std::move(result);
   } catch (const json::exception& x) {
     throw status_error{errc::invalid_argument,
-                       std::string{"the JSON patch does not fit: "} + x.what()};
+                       fmt::format("the JSON patch does not fit: {}",
+                                   x.what())};
   }
 }
 

@@ -209,8 +209,9 @@ private:
         detail::bad_schema("names a type that is not a string");
       if (detail::is_of_type(x, name.get_ref<const std::string&>()))
         return {};
-      names += (names.empty() ? "" : " or ")
-               + detail::with_article(name.get_ref<const std::string&>());
+      names += fmt::format(
+        "{}{}", names.empty() ? "" : " or ",
+        detail::with_article(name.get_ref<const std::string&>()));
     }
     return differs(path, std::move(names), x);
   }
@@ -225,9 +226,9 @@ private:
     for (const auto& one : list_of(*allowed, "enum")) {
       if (one == x)
         return {};
-      names += (names.empty() ? "" : ", ") + shown(one);
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", shown(one));
     }
-    return differs(path, "one of " + names, shown(x));
+    return differs(path, fmt::format("one of {}", names), shown(x));
   }
 
   verdict number(const json& x, const json& schema, const json_path& path) {
@@ -242,15 +243,15 @@ private:
         detail::bad_schema("has a {} that is not a number", keyword);
       if (holds(detail::compare_numbers(x, *bound)))
         return {};
-      return differs(path, words + shown(*bound), x);
+      return differs(path, fmt::format("{} {}", words, shown(*bound)), x);
     };
-    if (auto bad = limit("minimum", "at least ", std::is_gteq))
+    if (auto bad = limit("minimum", "at least", std::is_gteq))
       return bad;
-    if (auto bad = limit("maximum", "at most ", std::is_lteq))
+    if (auto bad = limit("maximum", "at most", std::is_lteq))
       return bad;
-    if (auto bad = limit("exclusiveMinimum", "more than ", std::is_gt))
+    if (auto bad = limit("exclusiveMinimum", "more than", std::is_gt))
       return bad;
-    return limit("exclusiveMaximum", "less than ", std::is_lt);
+    return limit("exclusiveMaximum", "less than", std::is_lt);
   }
 
   verdict text(const json& x, const json& schema, const json_path& path) {
@@ -356,7 +357,8 @@ private:
         continue;
       }
       if (bad->depth == path.depth())
-        wanted += (wanted.empty() ? "" : " or ") + bad->expected;
+        wanted
+          += fmt::format("{}{}", wanted.empty() ? "" : " or ", bad->expected);
       // A mismatch further inside suggests that this alternative was meant.
       if (!closest || bad->depth > closest->depth)
         closest = std::move(bad);

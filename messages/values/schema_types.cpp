@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include <fmt/format.h>
+
 namespace tertulia::detail {
 
 bool is_integer(const json& x) {
@@ -37,7 +39,7 @@ std::string with_article(const std::string& type) {
   if (type == "null")
     return type;
   const auto vowel = type == "object" || type == "array" || type == "integer";
-  return (vowel ? "an " : "a ") + type;
+  return fmt::format("{} {}", vowel ? "an" : "a", type);
 }
 
 std::partial_ordering compare_numbers(const json& a, const json& b) {

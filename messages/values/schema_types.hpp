@@ -18,9 +18,10 @@ namespace tertulia::detail {
 template <class... Args>
 [[noreturn]] void
 bad_schema(fmt::format_string<Args...> words, Args&&... args) {
-  throw status_error{errc::invalid_argument,
-                     "the schema "
-                       + fmt::format(words, std::forward<Args>(args)...)};
+  throw status_error{
+    errc::invalid_argument,
+    fmt::format("the schema {}",
+                fmt::format(words, std::forward<Args>(args)...))};
 }
 
 /// Returns whether `x` is a number without a fraction; `3.0` is one.

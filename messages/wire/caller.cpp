@@ -6,13 +6,15 @@
 
 #include <string>
 
+#include <fmt/format.h>
+
 namespace tertulia {
 
 void check_caller(const caller_name& x) {
   const auto& name = x.str();
   const auto reject = [](const char* reason) {
     throw status_error{errc::invalid_argument,
-                       std::string{"the name of a caller "} + reason};
+                       fmt::format("the name of a caller {}", reason)};
   };
   if (name.empty())
     reject("is empty");

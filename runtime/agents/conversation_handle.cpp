@@ -2,6 +2,7 @@
 
 #include <tertulia/ai/conversation_handle.hpp>
 #include <tertulia/detail/compiled_json.hpp>
+#include <tertulia/detail/registry.hpp>
 
 TERTULIA_COMPILED_CONVERSATIONS(template)
 
@@ -11,7 +12,7 @@ std::string store_action_key(const std::string& conversation,
                              const std::string& verb) {
   const auto name = conversation.find('/', 1);
   if (name == std::string::npos)
-    throw status_error{errc::not_found, "there is no action " + conversation};
+    throw status_error{errc::not_found, no_action(conversation)};
   return "/snapshot-store" + conversation.substr(name) + '/' + verb;
 }
 

@@ -16,8 +16,8 @@ session_start plain_session_start(const conversation_action& conversation,
                        "no initial state"};
   if (!conversation.policy.store && options.snapshot)
     throw status_error{errc::failed_precondition,
-                       conversation.info()->key
-                         + " has no store to restore from"};
+                       fmt::format("{} has no store to restore from",
+                                   conversation.info()->key)};
   if (!conversation.policy.store && options.session)
     throw status_error{
       errc::failed_precondition,

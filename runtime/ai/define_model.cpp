@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
+
 namespace tertulia::detail {
 
 void check_request(const ai::generate_request& request) {
@@ -19,7 +21,7 @@ void check_request(const ai::generate_request& request) {
       throw status_error{errc::invalid_argument, "a tool has no name"};
     if (!names.insert(tool.name).second)
       throw status_error{errc::invalid_argument,
-                         "two tools have the name " + tool.name};
+                         fmt::format("two tools have the name {}", tool.name)};
   }
   if (request.tools.empty() && request.tool_choice == ai::tool_choice::required)
     throw status_error{errc::invalid_argument,

@@ -13,6 +13,7 @@
 #include "answer_value.hpp"
 #include "open_turn.hpp"
 #include "tool_round.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::ai {
 
@@ -130,11 +131,12 @@ private:
     while (result_.iterations < options_.max_iterations)
       if (co_await answer(ctx))
         co_return;
-    throw status_error{
-      errc::resource_exhausted,
-      (corrections_.empty() ? "the model still requests tools after "
-                            : "the model has not returned a valid answer in ")
-        + std::to_string(options_.max_iterations) + " answers"};
+    throw status_error{errc::resource_exhausted,
+                       fmt::format("the model {} {} answers",
+                                   corrections_.empty()
+                                     ? "still requests tools after"
+                                     : "has not returned a valid answer in",
+                                   options_.max_iterations)};
   }
 
   /// Sends one request to the model and runs the tools that its answer
@@ -246,10 +248,11 @@ private:
       if (wrong.code() != errc::invalid_argument)
         throw;
       if (options_.repairs == 0)
-        throw status_error{errc::invalid_argument,
-                           "the answer of the model does not fit the schema: "
-                             + wrong.message(),
-                           wrong.details()};
+        throw status_error{
+          errc::invalid_argument,
+          fmt::format("the answer of the model does not fit the schema: {}",
+                      wrong.message()),
+          wrong.details()};
       --options_.repairs;
       corrections_ = correction(x, wrong);
       return false;
@@ -299,8 +302,8 @@ json output_of(ai::generation&& x) {
     throw ai::interrupt_error("a tool of the answer");
   if (!x.response.message)
     throw status_error{errc::failed_precondition,
-                       "the model returned no message: "
-                         + x.response.finish_message};
+                       fmt::format("the model returned no message: {}",
+                                   x.response.finish_message)};
   return std::move(x.output);
 }
 

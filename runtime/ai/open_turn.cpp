@@ -11,6 +11,8 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace tertulia::ai {
 
 namespace {
@@ -28,9 +30,9 @@ constexpr auto resolved_key = "resolvedInterrupt";
 [[noreturn]] void refuse(std::size_t message, std::size_t part,
                          const std::string& reason,
                          errc code = errc::invalid_argument) {
-  const auto path = "$.messages[" + std::to_string(message) + "].content["
-                    + std::to_string(part) + ']';
-  throw status_error{code, path + ": " + reason, json{{"path", path}}.dump()};
+  const auto path = fmt::format("$.messages[{}].content[{}]", message, part);
+  throw status_error{code, fmt::format("{}: {}", path, reason),
+                     json{{"path", path}}.dump()};
 }
 
 bool is_for_a_tool(const part& x) {

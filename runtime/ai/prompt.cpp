@@ -2,6 +2,8 @@
 
 #include <tertulia/ai/prompt.hpp>
 
+#include <fmt/format.h>
+
 namespace tertulia::ai {
 
 void with_tools::apply(generate_options& to) const {
@@ -9,7 +11,8 @@ void with_tools::apply(generate_options& to) const {
     for (const auto& other : to.tools)
       if (other.info().name == x.info().name)
         throw status_error{errc::invalid_argument,
-                           "two tools have the name " + x.info().name};
+                           fmt::format("two tools have the name {}",
+                                       x.info().name)};
     to.tools.push_back(x);
   }
 }

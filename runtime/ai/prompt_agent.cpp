@@ -8,6 +8,7 @@
 #include <string>
 
 #include "open_turn.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::detail {
 
@@ -26,13 +27,14 @@ void check_messages(const ai::conversation_input& x) {
     if (message.role != ai::role::user && message.role != ai::role::tool)
       throw status_error{
         errc::invalid_argument,
-        "a client may send messages of its user and of tools only, not of "
-          + to_string(message.role)};
+        fmt::format("a client may send messages of its user and of tools only, "
+                    "not of {}",
+                    to_string(message.role))};
     if (std::all_of(message.content.begin(), message.content.end(),
                     is_empty_text)) {
-      const auto path = "$.messages[" + std::to_string(i) + "].content";
+      const auto path = fmt::format("$.messages[{}].content", i);
       throw status_error{errc::invalid_argument,
-                         path + ": the message is empty",
+                         fmt::format("{}: the message is empty", path),
                          json{{"path", path}}.dump()};
     }
   }

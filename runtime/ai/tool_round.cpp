@@ -53,8 +53,9 @@ task<> run_call(context ctx, const generate_options* how, open_turn* turn,
   const auto& request = turn->request(*call);
   const auto* tool = find_tool(*how, request.name);
   if (tool == nullptr) {
-    turn->respond(
-      *call, as_output({errc::not_found, "there is no tool " + request.name}));
+    turn->respond(*call,
+                  as_output({errc::not_found, fmt::format("there is no tool {}",
+                                                          request.name)}));
     co_return;
   }
   // Models omit an input that has no members.
@@ -96,7 +97,7 @@ task<> run_call(context ctx, const generate_options* how, open_turn* turn,
     // The response is stored and goes to the model, which must not see the text
     // of an unexpected exception.
     turn->respond(*call, as_output(detail::withhold(
-                           status, "the tool " + request.name,
+                           status, fmt::format("the tool {}", request.name),
                            *detail::access::owner(ctx).services().log)));
   }
 }

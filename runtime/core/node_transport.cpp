@@ -13,6 +13,8 @@
 
 #include <atomic>
 
+#include <fmt/format.h>
+
 using namespace std::chrono_literals;
 
 namespace tertulia::detail {
@@ -78,10 +80,11 @@ const node_transport* transport_of(caf::actor_system& system) {
     return nullptr;
   if (const auto* result = encryption.load())
     return result;
-  throw status_error{errc::failed_precondition,
-                     std::string{option}
-                       + " is set, but add_network_to was not called with "
-                         "certificates"};
+  throw status_error{
+    errc::failed_precondition,
+    fmt::format("{} is set, but add_network_to was not called with "
+                "certificates",
+                option)};
 }
 
 caf::actor node_broker(caf::actor_system& system) {

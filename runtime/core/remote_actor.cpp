@@ -174,7 +174,8 @@ private:
   }
 
   [[nodiscard]] caf::error no_answer() const {
-    return fail(errc::deadline_exceeded, "no answer from " + place_);
+    return fail(errc::deadline_exceeded,
+                fmt::format("no answer from {}", place_));
   }
 
   caf::actor_system& system_;

@@ -20,6 +20,8 @@
 #include <thread>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace tertulia::detail {
 
 namespace {
@@ -44,8 +46,8 @@ public:
       if (x.source == client_)
         finish();
       else
-        refuse(fail(errc::unavailable,
-                    "the node was lost: " + caf::to_string(x.reason)));
+        refuse(fail(errc::unavailable, fmt::format("the node was lost: {}",
+                                                   caf::to_string(x.reason))));
     });
     return {
       [this, to = std::move(to)](open_request& x) -> caf::result<open_result> {

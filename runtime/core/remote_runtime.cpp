@@ -2,6 +2,7 @@
 
 #include <tertulia/descriptor.hpp>
 #include <tertulia/detail/blocking_caller.hpp>
+#include <tertulia/detail/registry.hpp>
 #include <tertulia/detail/timer.hpp>
 #include <tertulia/remote_runtime.hpp>
 
@@ -70,7 +71,7 @@ detail::action_ref remote_runtime::find(const std::string& key) const {
   const auto found = std::find_if(all.begin(), all.end(),
                                   [&](const auto& x) { return x.key == key; });
   if (found == all.end())
-    throw status_error{errc::not_found, "there is no action " + key};
+    throw status_error{errc::not_found, detail::no_action(key)};
   auto info = std::make_shared<const descriptor>(std::move(*found));
   return detail::action_ref{&system_,        desk_->get(), key,
                             std::move(info), nullptr,      desk_};

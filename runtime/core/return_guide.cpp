@@ -14,6 +14,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 // Search for the front desk of another node, for clients that come back.
 
 namespace tertulia::detail {
@@ -47,8 +49,9 @@ public:
         return;
       desk_ = nullptr;
       ++number_;
-      on_failure(fail(errc::unavailable,
-                      "the node was lost: " + caf::to_string(x.reason)));
+      on_failure(
+        fail(errc::unavailable,
+             fmt::format("the node was lost: {}", caf::to_string(x.reason))));
     });
     return {
       [this](caf::connect_atom, caf::error reason) -> caf::result<caf::actor> {

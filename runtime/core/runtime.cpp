@@ -5,6 +5,7 @@
 #include <tertulia/detail/blocking_caller.hpp>
 #include <tertulia/detail/counted_actor.hpp>
 #include <tertulia/detail/front_desk.hpp>
+#include <tertulia/detail/registry.hpp>
 #include <tertulia/json.hpp>
 #include <tertulia/remote_actor.hpp>
 #include <tertulia/runtime.hpp>
@@ -51,7 +52,7 @@ std::uint16_t runtime::publish(std::uint16_t port, const std::string& address) {
 json_action runtime::action(const std::string& key) const {
   auto found = env_->actions.find(key);
   if (!found)
-    throw status_error{errc::not_found, "there is no action " + key};
+    throw status_error{errc::not_found, detail::no_action(key)};
   return detail::access::make<json_action>(reference(found));
 }
 

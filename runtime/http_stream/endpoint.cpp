@@ -86,7 +86,8 @@ url read_url(const setting& x, Read read) {
 std::string read_certificates(const std::string& file) {
   auto result = detail::read_file(file);
   if (result.find("-----BEGIN ") == std::string::npos)
-    throw status_error{errc::invalid_argument, file + ": is not PEM"};
+    throw status_error{errc::invalid_argument,
+                       fmt::format("{}: is not PEM", file)};
   return result;
 }
 

@@ -364,7 +364,8 @@ std::exception_ptr transfer::failure_of_answer(CURLcode x) const {
     case CURLE_WEIRD_SERVER_REPLY:
     case CURLE_UNSUPPORTED_PROTOCOL: // HTTP/0.9
       return make_failure<status_error>(
-        errc::data_loss, "the server's answer is not HTTP: " + reason);
+        errc::data_loss,
+        fmt::format("the server's answer is not HTTP: {}", reason));
     default: break;
   }
   // libcurl has the same code for these as for a lost connection.
@@ -373,12 +374,13 @@ std::exception_ptr transfer::failure_of_answer(CURLcode x) const {
                                       "the server's answer is too long");
   if (reason.find("chunk") != std::string::npos)
     return make_failure<status_error>(
-      errc::data_loss, "the server's answer is not HTTP: " + reason);
+      errc::data_loss,
+      fmt::format("the server's answer is not HTTP: {}", reason));
   if (head_size_ == 0)
     return make_failure<no_answer>(
       errc::unavailable, "the server closed the connection without an answer");
-  return make_failure<status_error>(errc::unavailable,
-                                    "the connection was lost: " + reason);
+  return make_failure<status_error>(
+    errc::unavailable, fmt::format("the connection was lost: {}", reason));
 }
 
 std::string transfer::reason_of(CURLcode x) const {

@@ -8,13 +8,14 @@
 #include <memory>
 
 #include <curl/curl.h>
+#include <fmt/format.h>
 
 namespace tertulia::http {
 
 namespace {
 
 [[noreturn]] void refuse_url(const std::string& reason) {
-  throw status_error{errc::invalid_argument, "a URL " + reason};
+  throw status_error{errc::invalid_argument, fmt::format("a URL {}", reason)};
 }
 
 struct url_deleter {

@@ -25,7 +25,7 @@ constexpr std::size_t max_token = std::size_t{16} * 1'024;
 void check(const jwt_options& x) {
   const auto reject = [](const char* name) {
     throw status_error{errc::invalid_argument,
-                       std::string{name} + ": is missing"};
+                       fmt::format("{}: is missing", name)};
   };
   if (x.issuer.empty())
     reject("issuer");

@@ -10,6 +10,7 @@
 
 #include "otlp_text.hpp"
 #include "span_queue.hpp"
+#include <fmt/format.h>
 
 namespace tertulia {
 
@@ -18,7 +19,7 @@ namespace {
 void check(const otlp_options& x) {
   const auto reject = [](const char* name) {
     throw status_error{errc::invalid_argument,
-                       std::string{name} + ": must be positive"};
+                       fmt::format("{}: must be positive", name)};
   };
   if (x.max_queue == 0)
     reject("max_queue");
@@ -117,8 +118,8 @@ bool otlp_options::are_in_environment() {
 otlp_options otlp_options::from_environment() {
   if (value_of(protocol_name) == "grpc")
     throw status_error{errc::invalid_argument,
-                       std::string{protocol_name}
-                         + ": grpc is not spoken, only http/json"};
+                       fmt::format("{}: grpc is not spoken, only http/json",
+                                   protocol_name)};
   otlp_options result;
   if (auto url = value_of(general_endpoint); !url.empty())
     result.collector.base_url = std::move(url);

@@ -12,6 +12,8 @@
 #include <type_traits>
 #include <variant>
 
+#include <fmt/format.h>
+
 namespace tertulia::otlp {
 
 namespace {
@@ -167,11 +169,13 @@ http_fields fields_in(const std::string& variable, std::string_view text) {
     // The text may be a secret, so the error does not have it.
     if (sign == std::string_view::npos || sign == 0)
       throw status_error{errc::invalid_argument,
-                         variable + ": is not a list of key=value"};
+                         fmt::format("{}: is not a list of key=value",
+                                     variable)};
     auto value = detail::percent_decoded(item.substr(sign + 1));
     if (!value)
       throw status_error{errc::invalid_argument,
-                         variable + ": has a value that is not URL-encoded"};
+                         fmt::format("{}: has a value that is not URL-encoded",
+                                     variable)};
     result.emplace_back(item.substr(0, sign), std::move(*value));
   }
   return result;

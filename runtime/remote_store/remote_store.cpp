@@ -22,6 +22,8 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace tertulia {
 
 namespace {
@@ -127,8 +129,9 @@ private:
       return last_error_;
     if (held_.size() >= max_held)
       return fail(errc::resource_exhausted,
-                  std::to_string(max_held)
-                    + " requests wait for the node of the store already");
+                  fmt::format("{} requests wait for the node of the store "
+                              "already",
+                              max_held));
     auto promise = self_->template make_response_promise<Reply>();
     if (is_connected_)
       send(std::move(x), promise);
@@ -215,8 +218,9 @@ private:
   void lose(const caf::error& reason) {
     self_->demonitor(store_.address());
     store_ = nullptr;
-    last_error_ = fail(errc::unavailable, "the node of the store is lost: "
-                                            + caf::to_string(reason));
+    last_error_
+      = fail(errc::unavailable, fmt::format("the node of the store is lost: {}",
+                                            caf::to_string(reason)));
     is_permanent_ = false;
     if (std::exchange(is_connected_, false)
         && self_->clock().now() >= trusted_from_) {

@@ -10,6 +10,8 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace tertulia::testing {
 
 struct recorded_model::recording {
@@ -19,15 +21,16 @@ struct recorded_model::recording {
 
   /// Takes the next answer, which must be to this request.
   recorded_answer take(const ai::generate_request& request) {
-    const auto name = file + ':' + std::to_string(given + 1);
+    const auto name = fmt::format("{}:{}", file, given + 1);
     if (given >= answers.size())
-      throw status_error{errc::out_of_range, name + ": the recording is over"};
+      throw status_error{errc::out_of_range,
+                         fmt::format("{}: the recording is over", name)};
     auto& next = answers[given];
     const auto expected = to_json(next.request);
     const auto found = to_json(request);
     if (expected != found)
       throw status_error{errc::failed_precondition,
-                         name + ": another request was recorded",
+                         fmt::format("{}: another request was recorded", name),
                          to_json_text(make_json_patch(expected, found))};
     ++given;
     return std::move(next);
@@ -52,15 +55,16 @@ recorded_model::recorded_model(const std::filesystem::path& file)
   recording_->file = file.string();
   std::ifstream from{file};
   if (!from)
-    throw status_error{errc::not_found, "cannot read " + file.string()};
+    throw status_error{errc::not_found,
+                       fmt::format("cannot read {}", file.string())};
   std::string line;
   for (std::size_t number = 1; std::getline(from, line); ++number)
     try {
       recording_->answers.push_back(parse_json<recorded_answer>(line));
     } catch (const status_error& x) {
-      throw status_error{errc::data_loss, file.string() + ':'
-                                            + std::to_string(number) + ": "
-                                            + x.message()};
+      throw status_error{errc::data_loss,
+                         fmt::format("{}:{}: {}", file.string(), number,
+                                     x.message())};
     }
 }
 
@@ -85,7 +89,8 @@ void append_recording(const std::filesystem::path& file,
   std::ofstream to{file, std::ios::app};
   to << to_json_text(x) << '\n' << std::flush;
   if (!to)
-    throw status_error{errc::unavailable, "cannot write " + file.string()};
+    throw status_error{errc::unavailable,
+                       fmt::format("cannot write {}", file.string())};
 }
 
 } // namespace tertulia::testing

@@ -199,7 +199,8 @@ bool is_alert(error_code x) {
 [[noreturn]] void fail_to_connect(const destination& to, error_code reason) {
   if (reason == boost::beast::error::timeout
       || reason == asio::error::timed_out)
-    throw status_error{errc::deadline_exceeded, "no answer from " + to.name()};
+    throw status_error{errc::deadline_exceeded,
+                       fmt::format("no answer from {}", to.name())};
   if (is_alert(reason))
     throw status_error{errc::permission_denied,
                        fmt::format("{} refused the connection: {}", to.name(),

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 namespace tertulia {
 
 live_leases::~live_leases() {
@@ -43,8 +45,8 @@ void live_leases::wait(lease_map::iterator place, acquire_lease_request x,
   if (x.rule == if_live::queue && next.size() >= max_queued_openings)
     return static_cast<void>(
       to.deliver(fail(errc::resource_exhausted,
-                      std::to_string(next.size())
-                        + " invocations wait for the session already")));
+                      fmt::format("{} invocations wait for the session already",
+                                  next.size()))));
   watch(x.holder, place);
   if (x.rule == if_live::queue) {
     next.push_back({std::move(x), std::move(to)});

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -88,7 +89,7 @@ void occupy_standard_descriptors() {
 void reject_file(errc code, const std::string& file, const std::string& reason,
                  json details) {
   details["file"] = file;
-  throw status_error{code, file + ": " + reason,
+  throw status_error{code, fmt::format("{}: {}", file, reason),
                      details.dump(-1, ' ', false,
                                   json::error_handler_t::replace)};
 }
@@ -166,9 +167,10 @@ bool file_hold::take(const std::string& file) {
   if (there.st_nlink > 1)
     reject_file(
       errc::failed_precondition, file,
-      "has " + std::to_string(there.st_nlink)
-        + " names (hard links), and data that is written under one of them is "
-          "not found under the others: remove all but one");
+      fmt::format("has {} names (hard links), and data that is written under "
+                  "one of them is not found under the others: remove all but "
+                  "one",
+                  there.st_nlink));
   name_ = name.get();
   places_.push_back({name_, target});
   spare.try_emplace(target);

@@ -102,14 +102,15 @@ void expect_schema(sqlite_db& db, std::span<const migration_step> steps) {
   for (const auto& [what, text] : ours)
     if (const auto i = all.find(what); i == all.end() || i->second != text)
       reject_file(errc::data_loss, db.file(),
-                  name_of(what)
-                    + (i == all.end() ? " is missing"
-                                      : " is not that of a store"));
+                  fmt::format("{} {}", name_of(what),
+                              i == all.end() ? "is missing"
+                                             : "is not that of a store"));
   for (const auto& [what, text] : all)
     if (!ours.contains(what))
-      reject(db.file(),
-             name_of(what)
-               + " does not belong to a store: drop it to open the file");
+      reject(
+        db.file(),
+        fmt::format("{} does not belong to a store: drop it to open the file",
+                    name_of(what)));
 }
 
 void migrate(sqlite_db& db, std::int64_t version,
@@ -117,7 +118,8 @@ void migrate(sqlite_db& db, std::int64_t version,
   // The mode is stored in the file, and cannot be set while a transaction is
   // open.
   if (const auto mode = db.text("PRAGMA journal_mode = WAL"); mode != "wal")
-    reject(db.file(), "cannot have a write-ahead log, only " + mode);
+    reject(db.file(),
+           fmt::format("cannot have a write-ahead log, only {}", mode));
   const auto newest = static_cast<std::int64_t>(steps.size());
   if (version == newest)
     return;
@@ -125,8 +127,10 @@ void migrate(sqlite_db& db, std::int64_t version,
   for (auto i = version; i < newest; ++i)
     run(db, steps[static_cast<std::size_t>(i)]);
   if (version > 0 && !db.text("PRAGMA foreign_key_check").empty())
-    reject(db.file(), "refers to rows that are missing; it stays at version "
-                        + std::to_string(version));
+    reject(
+      db.file(),
+      fmt::format("refers to rows that are missing; it stays at version {}",
+                  version));
   const auto set
     = "PRAGMA application_id = " + std::to_string(sqlite_application_id)
       + "; PRAGMA user_version = " + std::to_string(newest) + "; COMMIT";

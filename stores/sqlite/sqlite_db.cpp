@@ -44,7 +44,7 @@ bool is_at_its_limit(sqlite3* db, int extended) {
   if (db != nullptr)
     if (const std::string more = sqlite3_errmsg(db);
         more != sqlite3_errstr(result))
-      text += ": " + more;
+      text += fmt::format(": {}", more);
   if ((result & 0xff) == SQLITE_FULL)
     text += "; deleting and pruning need some room, too: free some MiB on that"
             " disk (a vacuum needs as much as the file has), or copy the file"

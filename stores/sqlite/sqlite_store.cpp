@@ -16,6 +16,7 @@
 #include "size_limit.hpp"
 #include "sqlite_store_actor.hpp"
 #include "sqlite_tables.hpp"
+#include <fmt/format.h>
 
 namespace tertulia {
 
@@ -36,8 +37,8 @@ void expect_thread() {
     std::thread{[] {}}.join();
   } catch (const std::system_error& x) {
     throw status_error{errc::resource_exhausted,
-                       std::string{"cannot start a thread for a store: "}
-                         + x.what()};
+                       fmt::format("cannot start a thread for a store: {}",
+                                   x.what())};
   }
 }
 

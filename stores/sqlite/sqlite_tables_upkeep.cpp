@@ -12,6 +12,7 @@
 #include "file_hold.hpp"
 #include "size_limit.hpp"
 #include "sqlite_tables.hpp"
+#include <fmt/format.h>
 
 namespace tertulia {
 
@@ -66,10 +67,11 @@ bool sqlite_tables::has_damaged_rows() {
 
 void sqlite_tables::verify(const std::function<void(std::string)>& add) {
   if (const auto log = kept_log_of(db_.file()); std::filesystem::exists(log))
-    add(log
-        + " is a copy of a write-ahead log with transactions behind a"
-          " damaged place, which are lost from the file; remove it when it is"
-          " not needed any more");
+    add(fmt::format(
+      "{} is a copy of a write-ahead log with transactions behind a damaged "
+      "place, which are lost from the file; remove it when it is not needed "
+      "any more",
+      log));
   try {
     sqlite_statement check{db_, "PRAGMA integrity_check(100)"};
     auto rows = check.rows();

@@ -9,9 +9,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <string>
 #include <type_traits>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace tertulia::detail {
 
@@ -154,8 +155,8 @@ void actor_connection::send_input(payload value) {
     throw status_error{errc::failed_precondition, "the input is closed"};
   if (waiting_.size() >= window_)
     throw status_error{errc::resource_exhausted,
-                       std::to_string(waiting_.size())
-                         + " inputs wait for credit already"};
+                       fmt::format("{} inputs wait for credit already",
+                                   waiting_.size())};
   waiting_.push_back(action_ ? action_->check_input(std::move(value))
                              : value.sealed());
   send_waiting();

@@ -324,7 +324,7 @@ caf::error lost_connection(const caf::error& exit_reason) {
   const auto code = code_of(exit_reason);
   return fail(
     code == errc::unavailable || code == errc::internal ? code : errc::aborted,
-    "the connection was lost: " + caf::to_string(exit_reason));
+    fmt::format("the connection was lost: {}", caf::to_string(exit_reason)));
 }
 
 } // namespace tertulia::detail

@@ -9,6 +9,8 @@
 #include <limits>
 #include <string>
 
+#include <fmt/format.h>
+
 namespace tertulia::detail {
 
 namespace {
@@ -99,9 +101,11 @@ std::vector<turn_input> client_end::on_reopened(const open_result& x) {
   if (at.turn > turn_ + max_window || at.taken > at.inputs)
     return lose(errc::data_loss, "the position of the session is impossible");
   if (at.inputs < stored_inputs_)
-    return lose(errc::data_loss,
-                "the session has lost inputs that it had confirmed: it has "
-                  + std::to_string(at.inputs));
+    return lose(
+      errc::data_loss,
+      fmt::format("the session has lost inputs that it had confirmed: "
+                  "it has {}",
+                  at.inputs));
   if (at.inputs < inputs_.first_held())
     return lose(errc::unavailable, "the run was lost with inputs of another "
                                    "client that were not stored");

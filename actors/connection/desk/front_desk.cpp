@@ -4,6 +4,7 @@
 #include <tertulia/detail/affinity.hpp>
 #include <tertulia/detail/counted_actor.hpp>
 #include <tertulia/detail/front_desk.hpp>
+#include <tertulia/detail/registry.hpp>
 #include <tertulia/detail/timer.hpp>
 #include <tertulia/detail/without_clock.hpp>
 #include <tertulia/open.hpp>
@@ -157,7 +158,7 @@ private:
   caf::result<run_page> list_runs(list_runs_request& x) {
     const auto action = env_->actions.find(x.agent);
     if (!action)
-      return fail(errc::not_found, "there is no action " + x.agent);
+      return fail(errc::not_found, no_action(x.agent));
     try {
       if (x.caller)
         check_caller(x.caller);
@@ -204,7 +205,7 @@ private:
     if (!found)
       return fail(errc::not_found, key.empty()
                                      ? "there is no conversation with a store"
-                                     : key + " has no store");
+                                     : fmt::format("{} has no store", key));
     auto& gate = gates_[found.address()];
     if (!gate) {
       gate = spawn_store_gate(*self_, found);
@@ -221,11 +222,11 @@ private:
     if (!x.client)
       return fail(errc::invalid_argument, "$.client: no chunk sink was given");
     if (x.options.input_window > max_window)
-      return fail(errc::invalid_argument, "$.options.inputWindow: at most "
-                                            + std::to_string(max_window));
+      return fail(errc::invalid_argument,
+                  fmt::format("$.options.inputWindow: at most {}", max_window));
     if (x.options.chunk_window > max_window)
-      return fail(errc::invalid_argument, "$.options.chunkWindow: at most "
-                                            + std::to_string(max_window));
+      return fail(errc::invalid_argument,
+                  fmt::format("$.options.chunkWindow: at most {}", max_window));
     if (const std::size_t again = x.options.resume_after ? 1 : 0;
         !x.inputs.empty() && x.inputs.size() + again > x.options.input_window)
       return fail(errc::invalid_argument,
@@ -285,11 +286,12 @@ private:
         fmt::format("the caller has {} connections, which is the maximum",
                     of_caller));
     if (action == nullptr)
-      return fail(errc::not_found, "there is no action " + x.key);
+      return fail(errc::not_found, no_action(x.key));
     if (action->conversation() == nullptr
         && (x.options.session || x.options.snapshot))
       return fail(errc::invalid_argument,
-                  action->info()->key + " has no sessions and no snapshots");
+                  fmt::format("{} has no sessions and no snapshots",
+                              action->info()->key));
     return caf::none;
   }
 

@@ -3,6 +3,7 @@
 #include <tertulia/caller.hpp>
 #include <tertulia/detail/environment.hpp>
 #include <tertulia/detail/front_desk.hpp>
+#include <tertulia/detail/registry.hpp>
 #include <tertulia/status.hpp>
 
 #include <memory>
@@ -98,7 +99,7 @@ private:
   /// @param x its session as the caller names it.
   [[nodiscard]] caf::error check(access_request x) const {
     if (x.key.empty() || !env_->exposed.contains(x.key))
-      return fail(errc::not_found, "there is no action " + x.key);
+      return fail(errc::not_found, no_action(x.key));
     const auto& rule = env_->options.authorize;
     if (rule && !x.caller.empty() && !x.session.empty()) {
       const auto whole

@@ -247,7 +247,8 @@ private:
     } else if (method == "runAction") {
       begin_to_run(id, parameters);
     } else {
-      send(error_of(id, no_method, "there is no method " + method));
+      send(
+        error_of(id, no_method, fmt::format("there is no method {}", method)));
     }
   }
 

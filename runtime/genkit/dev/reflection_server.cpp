@@ -281,7 +281,7 @@ void reflection_server::announce(const std::string& folder,
   out.close();
   if (!out)
     throw status_error{errc::permission_denied,
-                       file.string() + ": cannot be written"};
+                       fmt::format("{}: cannot be written", file.string())};
   const std::lock_guard guard{mutex_};
   file_ = file.string();
 }

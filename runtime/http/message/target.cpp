@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace tertulia::web {
 
 namespace {
@@ -40,7 +42,8 @@ std::optional<std::uint64_t> target::number(const std::string& name) const {
   const auto* last = text.data() + text.size();
   const auto [end, problem] = std::from_chars(text.data(), last, result);
   if (problem != std::errc{} || end != last)
-    throw status_error{errc::invalid_argument, name + ": is not a number"};
+    throw status_error{errc::invalid_argument,
+                       fmt::format("{}: is not a number", name)};
   return result;
 }
 

@@ -3,6 +3,7 @@
 #include "server_core.hpp"
 
 #include <tertulia/caller.hpp>
+#include <tertulia/detail/registry.hpp>
 #include <tertulia/status_error.hpp>
 
 #include <utility>
@@ -30,7 +31,7 @@ constexpr auto refusal_log_pause = std::chrono::seconds{1};
 const http_server_options& checked(const http_server_options& x) {
   const auto reject = [](const char* name) {
     throw status_error{errc::invalid_argument,
-                       std::string{name} + ": is out of range"};
+                       fmt::format("{}: is out of range", name)};
   };
   if (x.threads == 0 || x.threads > 1'024)
     reject("threads");
@@ -193,7 +194,7 @@ void server_core::renew_certificate() {
 
 json_action server_core::find(const std::string& key) const {
   if (!access_.exposes(key))
-    throw status_error{errc::not_found, "there is no action " + key};
+    throw status_error{errc::not_found, detail::no_action(key)};
   return runtime_.action(key);
 }
 

@@ -9,6 +9,8 @@
 #include <limits>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace tertulia::web {
 
 namespace {
@@ -18,7 +20,7 @@ caf::timespan checked(std::chrono::milliseconds x, const char* path) {
       || x > std::chrono::duration_cast<std::chrono::milliseconds>(
            caf::timespan::max()))
     throw status_error{errc::invalid_argument,
-                       std::string{path} + ": is out of range"};
+                       fmt::format("{}: is out of range", path)};
   return x;
 }
 
@@ -49,7 +51,7 @@ answer_rule rule_for(const open_body& x, const server_core& server,
   static_cast<void>(server.find(key));
   if (from.caller.empty() || !approves)
     throw status_error{errc::permission_denied,
-                       "the caller may not answer for " + owner};
+                       fmt::format("the caller may not answer for {}", owner)};
   check_guest(x);
   return {true, true};
 }
@@ -97,10 +99,10 @@ open_terms_of(open_body& x, const server_core& server, const exchange& from,
               const std::string& key, bool is_kept) {
   if (x.inputs.size() > max_window)
     throw status_error{errc::invalid_argument,
-                       "$.inputs: has more than " + std::to_string(max_window)};
+                       fmt::format("$.inputs: has more than {}", max_window)};
   if (x.input_window > max_window)
     throw status_error{errc::invalid_argument,
-                       "$.inputWindow: at most " + std::to_string(max_window)};
+                       fmt::format("$.inputWindow: at most {}", max_window)};
   auto result = std::make_unique<open_terms>();
   const auto owner = x.owner.value_or(from.caller);
   server.authorize(from.caller,

@@ -16,6 +16,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/http/chunk_encode.hpp>
+#include <fmt/format.h>
 
 namespace tertulia::web {
 
@@ -281,7 +282,8 @@ private:
     note_origin(server_, *this);
     co_await reply(json_response(
       *code, error_text({errc::invalid_argument,
-                         "the request cannot be read: " + problem.message()})));
+                         fmt::format("the request cannot be read: {}",
+                                     problem.message())})));
     record_unread(server_, *this);
     limit_.set(linger_within);
     co_await stream_.finish();

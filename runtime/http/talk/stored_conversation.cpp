@@ -6,6 +6,7 @@
 #include <tertulia/caller.hpp>
 #include <tertulia/descriptor.hpp>
 #include <tertulia/detail/access.hpp>
+#include <tertulia/detail/registry.hpp>
 #include <tertulia/status_error.hpp>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <utility>
 
 #include "message/redaction.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::web {
 
@@ -24,7 +26,7 @@ json_action action_for(const server_core& server, const exchange& from,
                        const session_id& session) {
   const auto route = detail::store_action_key(key, verb);
   if (!server.access().exposes(route))
-    throw status_error{errc::not_found, "there is no action " + route};
+    throw status_error{errc::not_found, detail::no_action(route)};
   server.authorize(from.caller, access_verb::open, route, {}, session.str());
   return server.actions().action(key);
 }
@@ -44,7 +46,8 @@ stored_conversation::stored_conversation(runtime& rt,
     action_(detail::access::local_action(action)) {
   if (!has_store(action))
     throw status_error{errc::failed_precondition,
-                       action.info().key + " has no store of sessions"};
+                       fmt::format("{} has no store of sessions",
+                                   action.info().key)};
 }
 
 stored_conversation::stored_conversation(server_core& server,

@@ -7,6 +7,8 @@
 #include <deque>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace tertulia::openai {
 
 namespace {
@@ -22,7 +24,8 @@ json text_content(std::string text) {
 json media_content(const ai::media_part& x) {
   if (!x.content_type.empty() && !x.content_type.starts_with("image/"))
     throw status_error{errc::invalid_argument,
-                       "this model takes pictures, not " + x.content_type};
+                       fmt::format("this model takes pictures, not {}",
+                                   x.content_type)};
   return json{{"type", "image_url"}, {"image_url", {{"url", x.url}}}};
 }
 

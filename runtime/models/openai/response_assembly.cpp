@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace tertulia::openai {
 
 namespace {
@@ -19,7 +21,7 @@ constexpr std::size_t max_arguments = 1'048'576;
 
 [[noreturn]] void refuse_answer(const char* what) {
   throw status_error{errc::data_loss,
-                     std::string{"the server's answer "} + what};
+                     fmt::format("the server's answer {}", what)};
 }
 
 /// Parses an untrusted document.
@@ -113,8 +115,8 @@ response_assembly::take_document(std::string_view text) {
 std::optional<ai::model_response_chunk>
 response_assembly::take(const json& document, const char* member) {
   if (const auto* error = find(document, "error")) {
-    throw status_error{errc::unavailable,
-                       "the server says: " + text_of_error(*error)};
+    throw status_error{errc::unavailable, fmt::format("the server says: {}",
+                                                      text_of_error(*error))};
   }
   if (const auto* usage = find(document, "usage"); usage && usage->is_object())
     take_usage(*usage);

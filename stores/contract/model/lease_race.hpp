@@ -12,6 +12,8 @@
 #include <variant>
 #include <vector>
 
+#include <fmt/format.h>
+
 namespace tertulia::detail {
 
 /// Writers that acquire the leases of the same sessions, save, lose their
@@ -103,7 +105,7 @@ private:
                          || rule == if_live::take_over;
     if (const auto* code = std::get_if<errc>(&reply))
       return is_free || *code != errc::failed_precondition
-               ? "a lease is refused: " + std::string{to_string(*code)}
+               ? fmt::format("a lease is refused: {}", to_string(*code))
                : std::string{};
     if (!is_free)
       return "a lease that is held is granted";
@@ -188,7 +190,7 @@ private:
       writer.fence[where]});
     const auto* code = std::get_if<errc>(&reply);
     if (code != nullptr && *code != errc::aborted)
-      return "a change fails: " + std::string{to_string(*code)};
+      return fmt::format("a change fails: {}", to_string(*code));
     const auto is_valid = writer.fence[where] == session.fence;
     if (code == nullptr && !is_valid)
       return "a change with an older fence is accepted";

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "store_model.hpp"
+#include <fmt/format.h>
 
 namespace tertulia::detail {
 
@@ -142,8 +143,8 @@ public:
         case 25: { // does not change the model
           const auto done = real_(vacuum_store_request{});
           if (const auto* code = std::get_if<errc>(&done))
-            return "vacuum_store is answered with "
-                   + std::string{to_string(*code)};
+            return fmt::format("vacuum_store is answered with {}",
+                               to_string(*code));
           return {};
         }
         default: {
@@ -280,8 +281,8 @@ private:
     const auto expected = text_of(model_(x));
     if (actual == expected)
       return {};
-    return caf::deep_to_string(x) + "\n  is answered with " + actual
-           + "\n  instead of " + expected;
+    return fmt::format("{}\n  is answered with {}\n  instead of {}",
+                       caf::deep_to_string(x), actual, expected);
   }
 
   template <class T>

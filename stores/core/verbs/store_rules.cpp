@@ -33,7 +33,7 @@ json details_of(const session_ref& x) {
 
 [[noreturn]] void reject_field(const std::string& path,
                                const std::string& reason) {
-  reject(errc::invalid_argument, path + ": " + reason,
+  reject(errc::invalid_argument, fmt::format("{}: {}", path, reason),
          json::object({{"path", path}}));
 }
 
@@ -204,7 +204,8 @@ void check_place(const save_snapshot_request& x, std::uint64_t head,
   };
   if (x.rule != append_rule::as_it_was && last >= max_sequence)
     reject(errc::resource_exhausted,
-           name_of(session()) + " has no number left for another record",
+           fmt::format("{} has no number left for another record",
+                       name_of(session())),
            details_of(session()));
   if (x.rule == append_rule::as_it_was && x.record.sequence <= last) {
     auto details = details_of(session());
@@ -236,9 +237,9 @@ void check_position(const session_ref& session,
   details["nextTurn"] = now.next_turn;
   details["state"] = now.content.str();
   reject(errc::aborted,
-         name_of(session)
-           + (now.content.empty() ? " no longer exists"
-                                  : " was changed by another writer"),
+         fmt::format("{} {}", name_of(session),
+                     now.content.empty() ? "no longer exists"
+                                         : "was changed by another writer"),
          details);
 }
 
@@ -283,7 +284,8 @@ std::size_t page_size(std::uint32_t limit) {
 // -- stored data --------------------------------------------------------------
 
 void reject_unknown(const session_ref& x) {
-  reject(errc::not_found, "there is no " + name_of(x), details_of(x));
+  reject(errc::not_found, fmt::format("there is no {}", name_of(x)),
+         details_of(x));
 }
 
 void reject_unknown(const snapshot_ref& x) {
@@ -291,17 +293,17 @@ void reject_unknown(const snapshot_ref& x) {
   std::string text = "there is no snapshot";
   if (x.sequence != 0) {
     details["sequence"] = x.sequence;
-    text += ' ' + std::to_string(x.sequence);
+    text += fmt::format(" {}", x.sequence);
   }
   if (!x.id.empty()) {
     details["snapshot"] = x.id.str();
     text += fmt::format(" \"{}\"", x.id.str());
   }
   if (x.session.empty()) {
-    text += " of " + x.agent;
+    text += fmt::format(" of {}", x.agent);
   } else {
     details["session"] = x.session.str();
-    text += " in " + name_of({x.agent, x.session});
+    text += fmt::format(" in {}", name_of({x.agent, x.session}));
   }
   reject(errc::not_found, text, details);
 }

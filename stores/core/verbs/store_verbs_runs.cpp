@@ -48,12 +48,12 @@ stored_run find_known(store_data& data, const run_ref& wanted) {
   rules::check(wanted);
   auto found = find(data, wanted);
   if (!found)
-    throw status_error{errc::not_found,
-                       wanted.run ? "there is no run " + wanted.run.str()
-                                  : fmt::format("session {} has no run",
-                                                wanted.session.str()),
-                       to_json_text(json{{"run", wanted.run.str()},
-                                         {"session", wanted.session.str()}})};
+    throw status_error{
+      errc::not_found,
+      wanted.run ? fmt::format("there is no run {}", wanted.run.str())
+                 : fmt::format("session {} has no run", wanted.session.str()),
+      to_json_text(
+        json{{"run", wanted.run.str()}, {"session", wanted.session.str()}})};
   return std::move(*found);
 }
 
@@ -66,7 +66,8 @@ stored_run answer(store_data& data, save_run_request x) {
   if (const auto known = data.tables().find_run(run.id)) {
     if (known->agent != run.agent)
       throw status_error{errc::already_exists,
-                         "run " + run.id.str() + " is one of " + known->agent};
+                         fmt::format("run {} is one of {}", run.id.str(),
+                                     known->agent)};
     if (known->status != run_status::running)
       return *known;
     run.began_at = known->began_at;
@@ -110,7 +111,8 @@ run_page answer(store_data& data, list_runs_request x) {
   if (x.after) {
     after = find(data, run_ref{x.agent, x.after});
     if (!after || is_foreign(*after))
-      throw status_error{errc::not_found, "there is no run " + x.after.str()};
+      throw status_error{errc::not_found,
+                         fmt::format("there is no run {}", x.after.str())};
   }
   run_page result;
   data.tables().list_runs(x, after ? &*after : nullptr, [&](stored_run next) {

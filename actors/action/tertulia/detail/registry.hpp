@@ -9,6 +9,7 @@
 #include <memory>
 #include <shared_mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tertulia::detail {
@@ -43,5 +44,8 @@ private:
   std::map<std::string, std::shared_ptr<const action>> actions_;
   std::map<std::string, std::weak_ptr<const action>> keyless_;
 };
+
+/// Returns the message of the error for a key without an action.
+std::string no_action(std::string_view key);
 
 } // namespace tertulia::detail
