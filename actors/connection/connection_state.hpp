@@ -248,15 +248,15 @@ private:
   /// Lets clients find the run, and returns the position of the first one.
   void register_run(const snapshot_id& snapshot);
 
-  /// Returns the position of a client.
-  /// @param reader number of the client among the readers of a kept run.
-  /// @param next   number in the log of what follows.
-  /// @param turns  number of turns of the run that have ended before.
   /// Returns whether there is an input whose turn has not ended.
   [[nodiscard]] bool is_in_turn() const noexcept {
     return in.accepted_count() > ended_inputs_;
   }
 
+  /// Returns the position of a client.
+  /// @param reader number of the client among the readers of a kept run.
+  /// @param next   number in the log of what follows.
+  /// @param turns  number of turns of the run that have ended before.
   [[nodiscard]] attach_result position_of(std::uint32_t reader,
                                           std::uint64_t next,
                                           std::uint64_t turns) const;

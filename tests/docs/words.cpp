@@ -134,6 +134,27 @@ std::vector<finding> negations_in(const std::filesystem::path& file,
   return result;
 }
 
+/// Returns the lines that begin a sentence behind a tag such as `@param`: what
+/// continues a tag is indented, so the declaration of that comment was lost.
+std::vector<finding> briefs_behind_tags(const std::filesystem::path& file,
+                                        const std::string& source) {
+  static const std::regex tag{R"(^\s*/// @\w)"};
+  static const std::regex of_tag{R"(^\s*///  )"};
+  static const std::regex brief{R"(^\s*/// \w)"};
+  std::vector<finding> result;
+  std::istringstream in{source};
+  std::size_t number = 0;
+  auto is_tagged = false;
+  for (std::string line; std::getline(in, line);) {
+    ++number;
+    if (is_tagged && std::regex_search(line, brief))
+      result.push_back({file, number, line});
+    is_tagged = std::regex_search(line, tag)
+                || (is_tagged && std::regex_search(line, of_tag));
+  }
+  return result;
+}
+
 const std::vector<std::string> library{"messages", "actors", "stores",
                                        "runtime"};
 const std::vector<std::string> all_code{"messages", "actors",   "stores",
@@ -160,6 +181,15 @@ TEST(words, a_brief_is_understood_without_the_one_before) {
     R"(^\s*///? (As above\b|.*\b(as|like) the \w+ above\b))"};
   for (const auto& x : find(all_code, reference, true))
     ADD_FAILURE() << x;
+}
+
+TEST(words, a_comment_has_one_brief) {
+  EXPECT_EQ(briefs_behind_tags("", "/// @param x y\n///  z\n/// Sets.").size(),
+            1u);
+  EXPECT_TRUE(briefs_behind_tags("", "/// Gets.\n/// Is.\n/// @pre x").empty());
+  for (const auto& file : sources_in(all_code))
+    for (const auto& x : briefs_behind_tags(file, content_of(file)))
+      ADD_FAILURE() << x;
 }
 
 TEST(words, a_text_says_is_not_a_and_never_is_no) {

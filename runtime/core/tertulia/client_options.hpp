@@ -236,7 +236,7 @@ struct with_turn_id {
 /// @design docs/sessions.md#callers.
 struct with_caller {
   /// @errors throws `invalid_argument` as `check_caller`, but for an empty
-  /// name.
+  ///         name.
   explicit with_caller(caller_name name) : name(std::move(name)) {
     if (!this->name.empty())
       check_caller(this->name);

@@ -6,9 +6,9 @@
 
 namespace tertulia::web {
 
-/// Serves the client of a socket until one of them ends the connection.
+/// Serves the client of a socket until one of them ends the connection. Without
+/// memory it ends the connection.
 /// @param from address of the client, which was counted by the server.
-/// Without memory it ends the connection.
 void spawn_session(server_core& server, tcp::socket socket,
                    const net::ip::address& from);
 

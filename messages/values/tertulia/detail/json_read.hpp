@@ -40,7 +40,7 @@ json document_or_null(std::string_view text);
 /// Refuses text that is nested too deeply for a document, whether it is JSON or
 /// not.
 /// @errors `invalid_argument` also for a zero byte, which does not end the
-/// text.
+///         text.
 void check_nesting(std::string_view text);
 
 /// @param lowest,highest the range of the type to be read.

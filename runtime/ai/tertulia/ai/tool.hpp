@@ -47,7 +47,7 @@ public:
   /// with the body, in the session of the body.
   ///
   /// @param replies replies of people to the tool, in the order of its
-  /// questions.
+  ///                questions.
   /// @param hear    takes each report of progress (`tool_context::report`), and
   ///                is awaited before the next one is read; may be null.
   /// @param call_id the result of `tool_context::call_id`; empty for one that
