@@ -27,12 +27,18 @@ void append_event(std::string& to, const frame& x) {
 
 } // namespace
 
+bool is_kept_run(const open_terms& terms, const exchange& x) {
+  const auto result
+    = terms.options.attach || terms.options.disconnect == on_disconnect::keep;
+  if (result && x.is_draining())
+    throw status_error{errc::unavailable, "the server is stopping"};
+  return result;
+}
+
 run_stream::run_stream(server_core& server, exchange& x,
                        const json_action& action,
                        std::unique_ptr<open_terms> terms)
-  : exchange_(x), reader_(x.executor()),
-    is_kept_(terms->options.attach
-             || terms->options.disconnect == on_disconnect::keep),
+  : exchange_(x), reader_(x.executor()), is_kept_(is_kept_run(*terms, x)),
     client_(server.actions().system(), action, std::move(terms),
             reader_.source()) {
   x.when_draining = [this] {

@@ -14,6 +14,11 @@
 
 namespace tertulia::web {
 
+/// Returns whether a client opens a kept run, or attaches to one.
+/// @errors throws `unavailable` if so and the server is stopping: the server
+///         would end the connection at once, and nothing has begun yet.
+bool is_kept_run(const open_terms& terms, const exchange& x);
+
 /// Client of a run for one request.
 ///
 /// When the client of the request is gone, the run is left; when the server
@@ -24,6 +29,7 @@ namespace tertulia::web {
 /// @lifetime in the coroutine of its handler.
 class run_stream {
 public:
+  /// @errors as `is_kept_run`.
   run_stream(server_core& server, exchange& x, const json_action& action,
              std::unique_ptr<open_terms> terms);
 

@@ -75,14 +75,14 @@ net::awaitable<void> write_all(std::shared_ptr<web_socket_talk> of,
 
 /// Opens a run. Not in the coroutine, which lives as long as its WebSocket and
 /// would keep the room for all of this.
-/// @errors throws `invalid_argument`, and those of `open_terms_of`.
+/// @errors throws `invalid_argument`, and those of `open_terms_of` and
+///         `is_kept_run`.
 std::shared_ptr<talk> open_run_of(server_core& server, exchange& x,
                                   const std::string& key, const json& open,
                                   const std::shared_ptr<web_socket_talk>& of) {
   auto body = from_json<open_body>(open);
   auto terms = open_terms_of(body, server, x, key, true);
-  const auto is_kept
-    = terms->options.attach || terms->options.disconnect == on_disconnect::keep;
+  const auto is_kept = is_kept_run(*terms, x);
   auto result
     = std::make_shared<talk>(server.actions().system(), server.find(key),
                              std::move(terms), of->frames.source());

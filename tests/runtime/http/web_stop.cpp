@@ -45,9 +45,10 @@ TEST_F(web, does_not_wait_for_ever_when_it_stops) {
 }
 
 TEST_F(web, answers_what_it_reads_when_it_stops) {
-  auto at = serve({.drain_within = 20s});
+  auto at = serve({.threads = 1, .drain_within = 20s});
   define_sleeper();
   const auto run = at.call("POST", "/runs/bidi-flow/sleeper", "{}").document();
+  EXPECT_TRUE(eventually([] { return witness::alive() == 1; }));
   const auto begin
     = [](web_client& who, const std::string& what, std::size_t size) {
         who.send(what + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
@@ -58,15 +59,27 @@ TEST_F(web, answers_what_it_reads_when_it_stops) {
   begin(listener,
         "GET /events/bidi-flow/sleeper?run=" + run["run"].get<std::string>(),
         2);
+  auto opener = client();
+  begin(opener, "POST /runs/bidi-flow/sleeper", 2);
   auto caller = client();
   const std::string body = R"({"inputs":["hello"]})";
   begin(caller, "POST /actions" + echo, body.size());
+  auto probe = client();
+  begin(probe, "GET /readyz", 2);
   std::jthread stop{[&] { server->stop(); }};
   EXPECT_TRUE(at.has_ended());
+  // The server has now told one connection that it stops. It answers this
+  // request after it has told all of them, and its thread is the only one: the
+  // next request is read by a connection that knows.
+  probe.send("{}");
+  EXPECT_EQ(probe.read().status, 503u) << "it is not ready";
   listener.send("{}");
   const auto left = listener.read();
   EXPECT_EQ(left.status, 503u) << "a run that is kept is not waited for";
   EXPECT_EQ(left.field("Retry-After"), "1");
+  opener.send("{}");
+  EXPECT_EQ(opener.read().status, 503u);
+  EXPECT_EQ(witness::alive(), 1) << "no second run has begun";
   caller.send(body);
   EXPECT_EQ(caller.read().document()["output"], "hello");
 }
