@@ -51,7 +51,8 @@ void connection_state::on_down(const caf::down_msg& x) {
     responder_ = nullptr;
     return abort(lost_actor_error("responder", x.reason));
   }
-  snapshots_.withdraw(x.source);
+  if (snapshots_)
+    snapshots_->withdraw(x.source);
   abort_waits_for(x.source,
                   fail(errc::unavailable,
                        fmt::format("the actor was lost before it answered: {}",
@@ -211,9 +212,9 @@ caf::error connection_state::error_for_remote(caf::error reason) {
   if (!status.is_unexpected())
     return reason;
   if (!hidden_error_ || hidden_error_->text != status.message())
-    hidden_error_
-      = {status.message(),
-         to_error(withhold(status, action_->info()->key, *env_->log))};
+    hidden_error_ = std::make_unique<hidden_error>(hidden_error{
+      status.message(),
+      to_error(withhold(status, action_->info()->key, *env_->log))});
   return hidden_error_->replacement;
 }
 

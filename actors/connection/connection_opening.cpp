@@ -127,7 +127,7 @@ caf::result<open_result> connection_state::start(open_request& x) {
   start_state_->closes = x.closes;
   set_origin(
     {std::move(x.options.call), x.options.caller.value_or(caller_name{})});
-  link_ = std::move(x.session);
+  set_link(std::move(x.session));
   auto answer = start_state_->answer;
   if (conversation != nullptr)
     open_session(std::move(start), x.options.open_within);
@@ -203,7 +203,7 @@ void connection_state::continue_session(const session_view& x) {
 
 void connection_state::start_conversation(const session_id& id,
                                           snapshot_id snapshot) {
-  link_ = session_link{id, session_, turn_owner{self_}, conversation().kind};
+  set_link({id, session_, turn_owner{self_}, conversation().kind});
   trace.set_attribute(span_names::conversation, id.str());
   trace.set_attribute(span_names::session, id.str());
   start_body({}, std::move(snapshot));
@@ -220,7 +220,7 @@ void connection_state::start_body(payload init, snapshot_id snapshot) {
   // The answer is sent before the body sends anything.
   opening->answer.deliver(
     open_result{connection_actor{self_}, in.client_credit(),
-                action_->conversation() != nullptr ? link_.id : session_id{},
+                action_->conversation() != nullptr ? link().id : session_id{},
                 std::move(trace_id), std::move(snapshot), position_of(0, 0, 0),
                 opening->found});
   if (opening->found == turn_progress::not_begun)

@@ -42,7 +42,7 @@ void connection_state::register_run(const snapshot_id& snapshot) {
   record.id = run_->id;
   record.agent = action_->info()->key;
   if (action_->conversation() != nullptr)
-    record.session = link_.id;
+    record.session = link().id;
   record.snapshot = snapshot;
   record.owner = env_->owner;
   record.began_at = record.beat_at = caf::make_timestamp();
@@ -141,7 +141,7 @@ caf::result<open_result> connection_state::attach_client(open_request& x) {
   // The answer is sent before what the log holds.
   answer.deliver(
     open_result{connection_actor{self_}, credit,
-                action_->conversation() != nullptr ? link_.id : session_id{},
+                action_->conversation() != nullptr ? link().id : session_id{},
                 std::move(trace_id), at.snapshot,
                 position_of(number, position, at.turns), progress});
   log_.serve(number);
@@ -161,11 +161,11 @@ caf::error connection_state::lost_position(std::uint64_t position) const {
 }
 
 bool connection_state::is_foreign(const caller_name& x) const noexcept {
-  return x && !(leased_ ? owns(x, link_.id) : x == caller());
+  return x && !(leased_ ? owns(x, link().id) : x == caller());
 }
 
 bool connection_state::is_elsewhere(const session_id& x) const noexcept {
-  return x && x != link_.id;
+  return x && x != link().id;
 }
 
 // -- what clients say ---------------------------------------------------------
@@ -257,7 +257,7 @@ run_info connection_state::info() const {
     result.id = run_->id;
   result.key = action_->info()->key;
   if (action_->conversation() != nullptr)
-    result.session = link_.id;
+    result.session = link().id;
   // Until its store has the end, the run may still have been aborted there.
   result.status
     = phase_ < phase::completed ? run_status::running : final_status();

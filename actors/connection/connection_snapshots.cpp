@@ -24,9 +24,15 @@ const responder_actor& connection_state::responder() {
   return responder_;
 }
 
+snapshot_requests& connection_state::snapshots() {
+  if (!snapshots_)
+    snapshots_ = std::make_unique<snapshot_requests>(*this);
+  return *snapshots_;
+}
+
 void connection_state::request_snapshot(snapshot_wait& x) {
   if (action_->conversation() != nullptr)
-    return snapshots_.add(x);
+    return snapshots().add(x);
   // A flow within a conversation: the client may take as long as it likes to
   // grant credit, so there is no time-out.
   x.number = register_wait(x);
@@ -35,10 +41,10 @@ void connection_state::request_snapshot(snapshot_wait& x) {
       take(*waiting);
     drain();
   };
-  if (link_.owner.node() != self_->node())
+  if (link().owner.node() != self_->node())
     watch_peer(x.number,
-               caf::actor_cast<caf::actor_control_block*>(link_.owner));
-  self_->request(link_.owner, caf::infinite, iteration_end{x.number})
+               caf::actor_cast<caf::actor_control_block*>(link().owner));
+  self_->request(link().owner, caf::infinite, iteration_end{x.number})
     .then(
       [finish](snapshot_outcome& outcome) {
         finish([&](snapshot_wait& w) { w.succeed(std::move(outcome)); });
@@ -49,10 +55,10 @@ void connection_state::request_snapshot(snapshot_wait& x) {
 }
 
 void connection_state::withdraw(snapshot_wait& x) {
-  if (action_->conversation() != nullptr)
-    return snapshots_.withdraw(x);
+  if (snapshots_)
+    return snapshots_->withdraw(x);
   if (take_wait(x.number) != nullptr)
-    self_->send(link_.owner, cancel_atom_v, x.number);
+    self_->send(link().owner, cancel_atom_v, x.number);
 }
 
 caf::result<snapshot_outcome>
@@ -62,7 +68,7 @@ connection_state::make_nested_snapshot(iteration_end x) {
   if (!sender || action_->conversation() == nullptr)
     return fail(errc::invalid_argument, "there is no conversation here");
   auto answer = self_->make_response_promise<snapshot_outcome>();
-  snapshots_.add(std::move(sender), x.number, answer);
+  snapshots().add(std::move(sender), x.number, answer);
   return answer;
 }
 

@@ -132,8 +132,9 @@ connection_state::make_behavior(std::shared_ptr<environment> env,
       drain();
     },
     [this](cancel_atom, std::uint64_t request) {
-      if (const auto& sender = self_->current_sender())
-        snapshots_.withdraw(sender->address(), request);
+      const auto& sender = self_->current_sender();
+      if (sender && snapshots_)
+        snapshots_->withdraw(sender->address(), request);
       drain();
     },
     [this](const run_request& x) { return handle(x); },

@@ -211,6 +211,10 @@ private:
   void refuse(caf::error reason);
   void send_refusal();
   caf::result<void> take_input(turn_input& x);
+  /// Returns the requests for snapshots, which the first one makes.
+  /// @pre the hosted action is a conversation.
+  [[nodiscard]] snapshot_requests& snapshots();
+
   caf::result<snapshot_outcome> make_nested_snapshot(iteration_end x);
   void on_down(const caf::down_msg& x);
   [[nodiscard]] nested_connection* nested() const noexcept;
@@ -312,7 +316,7 @@ private:
   void leave_desk();
 
   /// The phases of a connection, in order.
-  enum class phase {
+  enum class phase : std::uint8_t {
     active,     ///< Opening, or with a body that can still talk to the client.
     concluded,  ///< The outcome is known; the session ends.
     recording,  ///< The store is told how the kept run has ended.
@@ -330,13 +334,15 @@ private:
   bool body_ended_ = false;
   bool delivery_confirmed_ = false; // the client has received the completion
                                     // message, is gone, or is local
+  bool was_ended_ = false;          // from outside, and not by its body
+  bool time_out_is_set_ = false;    // in CAF's clock, for another node
   caf::timespan confirmation_timeout_ = max_confirmation_wait;
 
   struct hidden_error {
     std::string text;
     caf::error replacement;
   };
-  std::optional<hidden_error>
+  std::unique_ptr<hidden_error>
     hidden_error_; // keeps the id of an error that is reported again
 
   std::unique_ptr<kept_run> run_; // null if the run is not kept
@@ -349,14 +355,13 @@ private:
   std::uint64_t stored_inputs_ = 0;   // of the conversation, in its store
   std::unique_ptr<turn_names> names_; // null if no turn has a name
   std::uint64_t ended_inputs_ = 0;    // taken when the last turn ended
-  bool time_out_is_set_ = false;      // in CAF's clock, for another node
   responder_actor responder_;         // null before the first event
-  snapshot_requests snapshots_{*this};
+  std::unique_ptr<snapshot_requests>
+    snapshots_;                              // null before the first request
   std::unique_ptr<custom_deltas> deltas_;    // null if the client wants none
   std::unique_ptr<start_state> start_state_; // until the body starts
   payload output_;                           // kept for the completion message
   caf::error reason_;
-  bool was_ended_ = false; // from outside, and not by its body
 
   std::vector<nested_connection*> nested_;
 

@@ -108,7 +108,8 @@ public:
   /// Returns the session in which the body runs, its own or that of its caller;
   /// without actors if there is no session.
   [[nodiscard]] const session_link& link() const noexcept {
-    return link_;
+    static const session_link none;
+    return link_ ? *link_ : none;
   }
 
   /// Returns the init of the client in the action's own type, with the snapshot
@@ -157,6 +158,11 @@ protected:
     std::string call; ///< of a tool; may be empty
     caller_name caller;
   };
+
+  void set_link(session_link x) {
+    if (x != session_link{})
+      link_ = std::make_unique<const session_link>(std::move(x));
+  }
 
   void set_origin(call_origin x) {
     if (!x.call.empty() || x.caller)
@@ -207,7 +213,6 @@ public:
 
 protected:
   host_actor::pointer self_;
-  session_link link_;
   payload init_;
   std::uint64_t first_turn_ = 0; // index in the session
 
@@ -217,6 +222,7 @@ private:
     return origin_ ? *origin_ : none;
   }
 
+  std::unique_ptr<const session_link> link_;  // null without a session
   std::unique_ptr<const call_origin> origin_; // null for most bodies
   struct wait_entry {
     std::uint64_t id;
