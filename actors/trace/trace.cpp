@@ -18,23 +18,29 @@ using clock = std::chrono::steady_clock;
 
 /// Returns how far the time of day is ahead of the steady clock: the same value
 /// for all spans of the process, or a child could end behind its parent, until
-/// somebody sets the time of day.
-caf::timespan offset_of_day() noexcept {
+/// somebody sets the time of day. It is measured every 100 ms at most, because
+/// reading the clocks would be the largest part of a short span.
+caf::timespan offset_of_day(clock::time_point now) noexcept {
   using namespace std::chrono_literals;
   const auto offset_from = [](clock::time_point x) {
     return caf::timespan{caf::make_timestamp().time_since_epoch()
                          - x.time_since_epoch()};
   };
   static std::atomic<caf::timespan> known{offset_from(clock::now())};
+  static std::atomic<clock::time_point> known_at{clock::time_point{}};
+  const auto result = known.load(std::memory_order_relaxed);
+  if (now - known_at.load(std::memory_order_relaxed) < 100ms)
+    return result;
   const auto before = clock::now();
   const auto measured = offset_from(before);
   // A thread that has waited between the clocks knows nothing.
-  const bool is_exact = clock::now() - before < 500us;
-  const auto result = known.load(std::memory_order_relaxed);
-  if (!is_exact || std::chrono::abs(measured - result) < 1ms)
+  if (clock::now() - before >= 500us)
     return result;
-  known.store(measured, std::memory_order_relaxed);
-  return measured;
+  const auto is_same = std::chrono::abs(measured - result) < 1ms;
+  if (!is_same)
+    known.store(measured, std::memory_order_relaxed);
+  known_at.store(now, std::memory_order_relaxed);
+  return is_same ? result : measured;
 }
 
 /// Number of attributes for which a span has room from the start.
@@ -311,7 +317,7 @@ span tracer::record(std::string_view name, const span_context* parent,
     parent_id = parent->span;
   }
   const auto begin = clock::now();
-  const caf::timestamp start{begin.time_since_epoch() + offset_of_day()};
+  const caf::timestamp start{begin.time_since_epoch() + offset_of_day(begin)};
   span result;
   result.live_ = std::make_shared<span::recording>(
     span_data{std::string{name}, context, parent_id, start}, begin, listeners_);
