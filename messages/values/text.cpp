@@ -89,11 +89,11 @@ std::string lowered(std::string_view text) {
 
 std::string to_hex(std::span<const std::uint8_t> bytes) {
   constexpr std::string_view digits = "0123456789abcdef";
-  std::string result;
-  result.reserve(2 * bytes.size());
+  std::string result(2 * bytes.size(), ' ');
+  auto to = result.begin();
   for (const auto x : bytes) {
-    result += digits[x >> 4];
-    result += digits[x & 15];
+    *to++ = digits[x >> 4];
+    *to++ = digits[x & 15];
   }
   return result;
 }

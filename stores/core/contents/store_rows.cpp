@@ -2,10 +2,12 @@
 
 #include <tertulia/store_rows.hpp>
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
 #include <string_view>
+#include <utility>
 
 namespace tertulia {
 
@@ -19,7 +21,7 @@ class row_hash {
 public:
   void operator()(const char*, std::string_view x) {
     add('b', x.size());
-    hash_.update(x);
+    add(x);
   }
 
   template <class T>
@@ -62,6 +64,7 @@ public:
   }
 
   [[nodiscard]] std::int64_t result() {
+    flush();
     const auto digest = hash_.digest();
     std::uint64_t result = 0;
     for (std::size_t i = 0; i < sizeof result; ++i)
@@ -70,17 +73,32 @@ public:
   }
 
 private:
-  // One update for both, because each has a fixed cost.
   void add(char kind, std::uint64_t x) {
     std::array<char, 1 + sizeof x> bytes{kind};
     for (std::size_t i = 1; i < bytes.size(); ++i) {
       bytes.at(i) = static_cast<char>(x & 0xffu);
       x >>= 8u;
     }
-    hash_.update({bytes.data(), bytes.size()});
+    add({bytes.data(), bytes.size()});
+  }
+
+  // The small parts of a row are gathered, because an update has a fixed cost.
+  void add(std::string_view x) {
+    if (x.size() > gathered_.size() - size_)
+      flush();
+    if (x.size() > gathered_.size())
+      return hash_.update(x);
+    std::copy(x.begin(), x.end(), gathered_.begin() + size_);
+    size_ += x.size();
+  }
+
+  void flush() {
+    hash_.update({gathered_.data(), std::exchange(size_, 0)});
   }
 
   sha256 hash_;
+  std::array<char, 512> gathered_;
+  std::size_t size_ = 0;
 };
 
 template <class Row>
