@@ -4,6 +4,7 @@
 
 #include <tertulia/json.hpp>
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -25,8 +26,11 @@ bool skip(std::string_view& text, std::string_view what) {
 std::optional<std::string> read_string(std::string_view& text) {
   std::string result;
   for (;;) {
-    const auto end = text.find_first_of("\"\\");
-    if (end == std::string_view::npos || end + 1 == text.size())
+    // A loop: `find_first_of` calls a function for each letter.
+    std::size_t end = 0;
+    while (end < text.size() && text[end] != '"' && text[end] != '\\')
+      ++end;
+    if (end + 1 >= text.size())
       return std::nullopt;
     result.append(text.substr(0, end));
     const auto escaped = text[end + 1];
