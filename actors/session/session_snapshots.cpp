@@ -143,6 +143,7 @@ void session_state::save(outcome_promise promise, snapshot_event event,
                                fence_};
   if (mark_.turn)
     change.turn = *mark_.turn;
+  // No time-out: the connection limits the time of a snapshot.
   self_->request(policy().store, caf::infinite, std::move(change))
     .then(
       [=, this, mark = mark_](save_result& x) mutable {
@@ -185,6 +186,7 @@ void session_state::set_parent(snapshot_record&& record, state&& content,
 void session_state::check_unconfirmed_save(outcome_promise promise,
                                            snapshot_event event) {
   begin_operation();
+  // No time-out: the connection limits the time of a snapshot.
   self_
     ->request(policy().store, caf::infinite,
               get_session_request{ref(), detail_level::record})
@@ -221,6 +223,7 @@ void session_state::save_turn(outcome_promise promise,
                               snapshot_outcome outcome) {
   session_position position{turn_ + 1, content_.id(), content_.type()};
   begin_operation();
+  // No time-out: the connection limits the time of a snapshot.
   self_
     ->request(policy().store, caf::infinite,
               save_of(content_, turn_ + 1, mark_))

@@ -34,6 +34,7 @@ std::uint16_t publish(caf::actor_system& system,
   std::uint16_t bound = 0;
   caf::error failure;
   caf::scoped_actor self{system};
+  // No time-out: CAF's actor binds a port, and waits for nobody.
   self
     ->request(system.middleman().actor_handle(), caf::infinite,
               caf::publish_atom::value, port, what, std::move(speaks), address,
