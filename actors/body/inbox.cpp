@@ -2,8 +2,6 @@
 
 #include <tertulia/detail/inbox.hpp>
 
-#include <iterator>
-
 namespace tertulia::detail {
 
 caf::error inbox::accept(payload value) {
@@ -19,23 +17,12 @@ caf::error inbox::accept(payload value) {
 }
 
 std::optional<payload> inbox::take() {
-  if (head_ == queue_.size())
+  if (queue_.empty())
     return std::nullopt;
-  auto result = std::move(queue_[head_++]);
-  if (head_ == queue_.size()) {
-    queue_.clear();
-    head_ = 0;
-  } else if (head_ >= 64 && head_ * 2 >= queue_.size()) {
-    // The queue may never become empty: erase the taken inputs once they make
-    // up half of it.
-    queue_.erase(queue_.begin(), std::next(queue_.begin(), //
-                                           static_cast<std::ptrdiff_t>(head_)));
-    head_ = 0;
-  }
   ++taken_count_;
   if (window_ > 0)
     ++due_credit_;
-  return result;
+  return queue_.pop_front();
 }
 
 } // namespace tertulia::detail

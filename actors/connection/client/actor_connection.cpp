@@ -211,10 +211,9 @@ void actor_connection::send_waiting() {
     return;
   const auto number = number_;
   const auto before = sent_;
-  for (; !waiting_.empty() && end_->has_input_credit(); waiting_.pop_front()) {
+  for (; !waiting_.empty() && end_->has_input_credit(); ++sent_) {
     end_->spend_input_credit();
-    send_here(peer_, end_->message_for(std::move(waiting_.front())));
-    ++sent_;
+    send_here(peer_, end_->message_for(waiting_.pop_front()));
   }
   if (sent_ != before && waiting_.empty())
     on_inputs_sent();

@@ -113,7 +113,7 @@ void client_end::on(chunk_batch&& x) {
   if (heard_turns_ > 0)
     return skip(x.size);
   count_arrived(x.size);
-  unread_.emplace_back(std::move(x));
+  unread_.push_back(std::move(x));
 }
 
 void client_end::on(turn_end&& x) {
@@ -137,7 +137,7 @@ void client_end::on(turn_end&& x) {
   }
   ++turn_;
   count_arrived(1);
-  unread_.emplace_back(std::move(x));
+  unread_.push_back(std::move(x));
 }
 
 void client_end::on(completion&& x) {
@@ -199,20 +199,17 @@ client_end::arrival client_end::next() const noexcept {
 }
 
 chunk_batch client_end::take_chunks() {
-  auto result = std::move(std::get<chunk_batch>(unread_.front()));
-  unread_.pop_front();
+  auto result = std::get<chunk_batch>(unread_.pop_front());
   unread_count_ -= result.size;
   count_read(result.size);
   return result;
 }
 
 void client_end::take_turn_end() {
-  auto& end = std::get<turn_end>(unread_.front());
+  auto end = std::get<turn_end>(unread_.pop_front());
   last_snapshot_ = std::move(end.snapshot);
   finish_reason_ = end.finish_reason;
-  const auto is_unheard = end.last.first == unnumbered;
-  unread_.pop_front();
-  if (is_unheard)
+  if (end.last.first == unnumbered)
     return; // it came without a message
   --unread_count_;
   count_read(1);

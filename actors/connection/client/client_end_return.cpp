@@ -125,7 +125,7 @@ std::vector<turn_input> client_end::on_reopened(const open_result& x) {
     unheard.last.first = unnumbered;
     if (turn_ + 1 == at.turn)
       unheard.snapshot = x.snapshot;
-    unread_.emplace_back(std::move(unheard));
+    unread_.push_back(std::move(unheard));
   }
   return resend(x);
 }

@@ -44,8 +44,7 @@ void port_state::enqueue(payload batch) {
 void port_state::send_pending() {
   while (credit_ > 0 && !pending_.empty()) {
     --credit_;
-    auto next = std::move(pending_.front());
-    pending_.pop_front();
+    auto next = pending_.pop_front();
     if (next)
       self_->send(client_, chunk_batch{sent_++, 1, std::move(next)});
     else

@@ -5,6 +5,7 @@
 #include <tertulia/chunks.hpp>
 #include <tertulia/detail/access.hpp>
 #include <tertulia/detail/build.hpp>
+#include <tertulia/detail/fifo.hpp>
 #include <tertulia/nothing.hpp>
 #include <tertulia/open.hpp>
 #include <tertulia/protocol.hpp>
@@ -12,8 +13,8 @@
 
 #include <caf/typed_event_based_actor.hpp>
 
+#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -50,7 +51,7 @@ private:
   std::uint64_t inputs_ = 0;
   std::uint64_t sent_ = 0;
   std::uint64_t turns_ = 0;
-  std::deque<payload> pending_; // an empty one is the end of a turn
+  fifo<payload> pending_; // an empty one is the end of a turn
   std::optional<completion> completion_;
 };
 

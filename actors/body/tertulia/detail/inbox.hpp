@@ -2,14 +2,13 @@
 
 #pragma once
 
+#include <tertulia/detail/fifo.hpp>
 #include <tertulia/detail/scope.hpp>
 #include <tertulia/payload.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
-#include <vector>
 
 namespace tertulia::detail {
 
@@ -49,7 +48,7 @@ public:
 
   /// Returns the number of inputs that were accepted.
   [[nodiscard]] std::uint64_t accepted_count() const noexcept {
-    return taken_count_ + (queue_.size() - head_);
+    return taken_count_ + queue_.size();
   }
 
   /// Gives back the credit of an input that is not needed.
@@ -94,7 +93,7 @@ public:
 
   /// Returns whether `take` can return: an input is queued or none will follow.
   [[nodiscard]] bool is_ready() const noexcept {
-    return head_ < queue_.size() || closed_;
+    return !queue_.empty() || closed_;
   }
 
   /// Returns whether a wait is registered: it waits until `is_ready`, or was
@@ -140,8 +139,7 @@ private:
   std::uint32_t due_credit_ = 0;    // credit not yet sent to the client
   bool closed_ = false;
   std::uint64_t taken_count_ = 0;
-  std::size_t head_ = 0; // index of the oldest input in queue_
-  std::vector<payload> queue_;
+  fifo<payload> queue_;
   wait* reader_ = nullptr;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/detail/client_end.hpp>
+#include <tertulia/detail/fifo.hpp>
 #include <tertulia/detail/return_path.hpp>
 #include <tertulia/open.hpp>
 #include <tertulia/protocol.hpp>
@@ -20,8 +21,6 @@
 #include <utility>
 #include <variant>
 #include <vector>
-
-#include <boost/container/deque.hpp>
 
 namespace tertulia::detail {
 
@@ -275,7 +274,7 @@ private:
   std::shared_ptr<const action> action_;
   std::unique_ptr<return_path> path_; ///< null if it cannot come back
   /// Inputs that wait for credit, at most a window.
-  boost::container::deque<payload> waiting_;
+  fifo<payload> waiting_;
   /// Number of those at its begin that belong to the opening.
   std::size_t first_waiting_ = 0;
   std::size_t window_ = 1;

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/detail/fifo.hpp>
 #include <tertulia/detail/sent_inputs.hpp>
 #include <tertulia/open.hpp>
 #include <tertulia/turn.hpp>
@@ -13,8 +14,6 @@
 #include <utility>
 #include <variant>
 #include <vector>
-
-#include <boost/container/deque.hpp>
 
 namespace tertulia::detail {
 
@@ -384,7 +383,7 @@ private:
   bool opened_in_turn_ = false;
   snapshot_id last_snapshot_;
   std::optional<ai::finish_reason> finish_reason_;
-  boost::container::deque<event> unread_;
+  fifo<event> unread_;
   payload output_;
   payload state_;
   caf::error failure_;

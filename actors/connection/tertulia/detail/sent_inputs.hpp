@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <tertulia/detail/fifo.hpp>
 #include <tertulia/open.hpp>
 #include <tertulia/turn.hpp>
 
@@ -9,8 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <vector>
-
-#include <boost/container/deque.hpp>
 
 namespace tertulia::detail {
 
@@ -53,7 +52,9 @@ public:
 
   /// Holds inputs that are counted when their opening is answered.
   void hold(const std::vector<payload>& xs) {
-    held_.assign(xs.begin(), xs.end());
+    held_.clear();
+    for (const auto& x : xs)
+      held_.push_back(x);
   }
 
   /// Drops the oldest inputs that are held.
@@ -97,8 +98,8 @@ public:
 
 private:
   std::uint64_t count_ = 0;
-  boost::container::deque<payload> held_; // the last ones
-  std::size_t unsent_ = 0;                // the last of them
+  fifo<payload> held_;     // the last ones
+  std::size_t unsent_ = 0; // the last of them
 };
 
 } // namespace tertulia::detail
