@@ -71,11 +71,8 @@ client_end::client_end(const open_request& x)
 
 void client_end::on(const open_result& x) {
   input_credit_ = x.input_credit;
-  session_ = x.session;
-  trace_id_ = x.trace_id;
+  names_.start(x);
   turn_found_ = x.turn;
-  last_snapshot_ = x.snapshot;
-  run_ = x.attached.run;
   reader_ = x.attached.reader;
   next_ = read_ = x.attached.next;
   turn_ = first_turn_ = x.attached.turn;
@@ -94,7 +91,7 @@ void client_end::on(const open_result& x) {
   if (are_taken)
     input_credit_ -= std::min(input_credit_, carried_);
   carried_ = 0;
-  if (!are_taken || !run_)
+  if (!are_taken || !run())
     inputs_.drop_all();
 }
 
@@ -207,7 +204,7 @@ chunk_batch client_end::take_chunks() {
 
 void client_end::take_turn_end() {
   auto end = std::get<turn_end>(unread_.pop_front());
-  last_snapshot_ = std::move(end.snapshot);
+  names_.set_last_snapshot(std::move(end.snapshot));
   finish_reason_ = end.finish_reason;
   if (end.last.first == unnumbered)
     return; // it came without a message
@@ -281,7 +278,7 @@ caf::error client_end::overrun_error() const {
 turn_input client_end::message_for(payload value) {
   turn_input result{std::move(value), take_credit()};
   const auto number = inputs_.add();
-  if (run_) {
+  if (run()) {
     result.number = number;
     result.reader = reader_;
     inputs_.hold(result.value);

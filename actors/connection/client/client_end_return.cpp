@@ -28,7 +28,7 @@ open_options client_end::begin_to_return() {
   result.chunk_window
     = window_ == 0 ? (demand_ ? 1 : 0) : window_ - std::min(window_, held_);
   auto& chosen = result.attach.emplace();
-  chosen.run = run_;
+  chosen.run = run();
   chosen.after = next_;
   chosen.role = role_;
   chosen.back_as = reader_;
@@ -39,7 +39,7 @@ std::vector<turn_input> client_end::on_returned(const open_result& x) {
   returning_ = false;
   if (role_ == client_role::listener)
     inputs_.set_count(x.attached.inputs); // those of the talker
-  if (x.attached.run == run_ && x.attached.next == next_
+  if (x.attached.run == run() && x.attached.next == next_
       && x.attached.inputs <= inputs_.count())
     return resend(x);
   on_lost(fail(errc::data_loss, "the run continues at another position"));
@@ -69,7 +69,7 @@ open_options client_end::begin_to_reopen(const open_options& first) {
   auto result = first;
   const auto again = begin_to_return();
   result.chunk_window = again.chunk_window;
-  result.session = session_;
+  result.session = session();
   result.snapshot = {}; // what the session continues from is its head
   result.live = if_live::refuse;
   result.disconnect = on_disconnect::keep;
@@ -110,7 +110,7 @@ std::vector<turn_input> client_end::on_reopened(const open_result& x) {
     return lose(errc::unavailable, "the run was lost with inputs of another "
                                    "client that were not stored");
   drop_open_turn();
-  run_ = at.run;
+  names_.set_run(at.run);
   earlier_ = 0;
   for (const auto& item : unread_) {
     const auto* batch = std::get_if<chunk_batch>(&item);

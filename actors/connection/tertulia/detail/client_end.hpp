@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tertulia/detail/fifo.hpp>
+#include <tertulia/detail/run_names.hpp>
 #include <tertulia/detail/sent_inputs.hpp>
 #include <tertulia/open.hpp>
 #include <tertulia/turn.hpp>
@@ -52,7 +53,7 @@ public:
   /// Returns whether a message with this number is for the client. Otherwise it
   /// is for another reader of the run, which is the same actor.
   [[nodiscard]] bool is_for(std::uint32_t reader) const noexcept {
-    return !run_ || reader == reader_;
+    return !run() || reader == reader_;
   }
 
   // A message for another reader is dropped.
@@ -85,7 +86,7 @@ public:
   /// Returns whether the client can attach again after the loss of its
   /// connection: the run is kept, and its end has not arrived.
   [[nodiscard]] bool can_return() const noexcept {
-    return run_ && !ended_;
+    return run() && !ended_;
   }
 
   /// Begins to attach again. Until the answer, everything of the stream is
@@ -167,13 +168,13 @@ public:
 
   /// Returns the session of a conversation, once the connection is open.
   [[nodiscard]] const session_id& session() const noexcept {
-    return session_;
+    return names_.session();
   }
 
   /// Returns the id of the trace of the connection, once it is open; empty if
   /// it is not traced.
   [[nodiscard]] const std::string& trace_id() const noexcept {
-    return trace_id_;
+    return names_.trace_id();
   }
 
   /// Returns whether a turn was under way when the connection was opened.
@@ -189,7 +190,7 @@ public:
   /// Returns the snapshot of the last end of a turn that was taken, before that
   /// the one from which the conversation continues.
   [[nodiscard]] const snapshot_id& last_snapshot() const noexcept {
-    return last_snapshot_;
+    return names_.last_snapshot();
   }
 
   /// Returns the reason of the last end of a turn that was taken.
@@ -200,7 +201,7 @@ public:
 
   /// Returns the run, if it is a kept one: it outlives this client.
   [[nodiscard]] const run_id& run() const noexcept {
-    return run_;
+    return names_.run();
   }
 
   /// Returns the number of the client among the readers of a kept run.
@@ -371,17 +372,14 @@ private:
   std::uint64_t earlier_ = 0; // unread chunks and ends of turns of a lost run
   std::uint64_t next_ = 0;    // number in the log of what arrives next
   std::uint64_t read_ = 0;    // of what is read next
-  run_id run_;                // empty if the run is not kept
+  run_names names_;
   std::uint32_t reader_ = 0;
   sent_inputs inputs_;
   std::uint64_t foreign_inputs_ = 0; // of another client, not taken by the run
   std::uint64_t stored_inputs_ = 0;  // at least
   std::uint64_t taken_inputs_ = 0;   // from the completion message
-  session_id session_;
-  std::string trace_id_;
   turn_progress turn_found_ = turn_progress::not_begun;
   bool opened_in_turn_ = false;
-  snapshot_id last_snapshot_;
   std::optional<ai::finish_reason> finish_reason_;
   fifo<event> unread_;
   payload output_;
