@@ -20,14 +20,20 @@ host::host(host_actor::pointer self)
 
 host::~host() = default;
 
+host::wait_lists& host::waits() {
+  if (!waits_)
+    waits_ = std::make_unique<wait_lists>();
+  return *waits_;
+}
+
 std::uint64_t host::register_wait(wait& x) {
-  wait_entries_.push_back(wait_entry{++last_id_, &x, time_point::max()});
+  waits().entries.push_back(wait_entry{++last_id_, &x, time_point::max()});
   return last_id_;
 }
 
 std::uint64_t host::register_wait(wait& x, caf::timespan within, bool vital) {
   const auto due = limits.expire_after(within);
-  wait_entries_.push_back(wait_entry{++last_id_, &x, due, vital});
+  waits().entries.push_back(wait_entry{++last_id_, &x, due, vital});
   return last_id_;
 }
 
@@ -35,10 +41,10 @@ bool host::expects_death(std::uint64_t id, const caf::error& reason) {
   // An answer that the actor has passed on from another one has a sender.
   if (reason != caf::sec::request_receiver_down || self_->current_sender())
     return false;
-  const auto found
-    = std::find_if(watched_requests_.begin(), watched_requests_.end(),
-                   [=](const auto& x) { return x.id == id; });
-  if (found == watched_requests_.end() || found->who.node() != self_->node())
+  auto& watched = waits().watched;
+  const auto found = std::find_if(watched.begin(), watched.end(),
+                                  [=](const auto& x) { return x.id == id; });
+  if (found == watched.end() || found->who.node() != self_->node())
     return false;
   const auto who = caf::actor_cast<caf::actor>(found->who);
   if (!who)
@@ -63,12 +69,15 @@ bool host::expects_death(std::uint64_t id, const caf::error& reason) {
 }
 
 wait* host::take_wait(std::uint64_t id) noexcept {
-  const auto found = std::find_if(wait_entries_.begin(), wait_entries_.end(),
+  if (!waits_)
+    return nullptr;
+  auto& entries = waits_->entries;
+  const auto found = std::find_if(entries.begin(), entries.end(),
                                   [=](const auto& x) { return x.id == id; });
-  if (found == wait_entries_.end())
+  if (found == entries.end())
     return nullptr;
   auto* result = found->waiter;
-  wait_entries_.erase(found);
+  entries.erase(found);
   return result;
 }
 
@@ -79,9 +88,9 @@ letter_boxes& host::letters() {
 }
 
 void host::watch_peer(std::uint64_t id, caf::actor_control_block* actor) {
-  auto& all = watched_requests_;
-  const auto is_pending = [this](const watched_request& request) {
-    return std::any_of(wait_entries_.begin(), wait_entries_.end(),
+  auto& [entries, all] = waits();
+  const auto is_pending = [&pending = entries](const watched_request& request) {
+    return std::any_of(pending.begin(), pending.end(),
                        [&](const auto& x) { return x.id == request.id; });
   };
   // A body that asks the same actor one question after another.
@@ -122,7 +131,7 @@ void host::expire_waits() {
   std::vector<std::uint64_t> late; // one may end another
   auto lost = false;
   auto next = time_point::max();
-  for (const auto& x : wait_entries_)
+  for (const auto& x : waits().entries)
     if (x.due <= *now) {
       late.push_back(x.id);
       lost = lost || x.vital;
@@ -142,13 +151,14 @@ void host::expire_waits() {
 void host::abort_waits_for(const caf::actor_addr& other,
                            const caf::error& reason,
                            const caf::error& exit_reason) {
+  if (!waits_)
+    return;
   const auto may_have_delegated = !exit_reason && other.node() == self_->node();
-  for (const auto& x : watched_requests_)
+  for (const auto& x : waits_->watched)
     if (x.who == other && (x.is_unanswered || !may_have_delegated))
       if (auto* waiting = take_wait(x.id))
         waiting->abort(reason);
-  std::erase_if(watched_requests_,
-                [&](const auto& x) { return x.who == other; });
+  std::erase_if(waits_->watched, [&](const auto& x) { return x.who == other; });
 }
 
 void host::close_letters() noexcept {
@@ -157,8 +167,9 @@ void host::close_letters() noexcept {
 
 void host::forget_waits() {
   limits.stop();
-  for (const auto& x : watched_requests_)
-    self_->demonitor(x.who);
+  if (waits_)
+    for (const auto& x : waits_->watched)
+      self_->demonitor(x.who);
 }
 
 } // namespace tertulia::detail

@@ -238,10 +238,17 @@ private:
     bool is_unanswered = false; ///< CAF has answered in its place.
   };
 
+  struct wait_lists {
+    std::vector<wait_entry> entries;
+    std::vector<watched_request> watched;
+  };
+
+  /// Returns the lists, which the first call makes.
+  [[nodiscard]] wait_lists& waits();
+
   std::unique_ptr<letter_boxes> letters_; // null until the body wants some
   std::uint64_t last_id_ = time_limits::last_named_tick;
-  std::vector<wait_entry> wait_entries_;
-  std::vector<watched_request> watched_requests_;
+  std::unique_ptr<wait_lists> waits_; // null before the first one
 };
 
 } // namespace tertulia::detail
