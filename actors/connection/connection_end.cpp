@@ -239,7 +239,7 @@ void connection_state::quit_after_confirmation() {
   const auto quit = [this] { self_->quit(); };
   time_out_is_set_ = true;
   self_
-    ->request(caf::actor_cast<caf::actor>(log_.talker()), confirmation_timeout_,
+    ->request(caf::actor_cast<caf::actor>(log_.talker()), confirmation_wait(),
               caf::sys_atom::value, caf::get_atom::value, std::string{"info"})
     .then([quit](caf::ok_atom, const std::string&, const caf::strong_actor_ptr&,
                  const std::string&) { quit(); },

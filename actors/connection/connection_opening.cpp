@@ -234,7 +234,7 @@ void connection_state::start_body(payload init, snapshot_id snapshot) {
   } catch (...) {
     body_.emplace(fail(std::current_exception()));
   }
-  schedule(access::start(*body_, body_end_, root));
+  schedule(access::start(*body_, static_cast<task_listener&>(*this), root));
   drain();
 }
 

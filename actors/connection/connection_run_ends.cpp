@@ -96,7 +96,7 @@ void connection_state::deliver_end(std::uint32_t reader, const chunk_sink& sink,
   if (!run_->can_ask)
     return self_->send(sink, std::move(x));
   time_out_is_set_ = true;
-  self_->request(sink, confirmation_timeout_, std::move(x))
+  self_->request(sink, confirmation_wait(), std::move(x))
     .then(
       [this, reader] {
         log_.deliver_end(reader);

@@ -55,7 +55,7 @@ connection_state::make_behavior(std::shared_ptr<environment> env,
   // input that has crossed its end.
   self_->set_error_handler([](caf::error&) {});
   self_->set_exit_handler([this](caf::exit_msg&) {
-    confirmation_timeout_ = max_confirmation_wait_on_stop;
+    is_stopping_ = true;
     stop_waiting_for_clients();
     if (phase_ == phase::confirming)
       return quit_after_confirmation();

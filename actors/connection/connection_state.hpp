@@ -33,7 +33,9 @@ namespace tertulia::detail {
 ///
 /// @threads only on its actor.
 /// @design  docs/engine.md#connection.
-class connection_state : public host, public kept_run::listener {
+class connection_state : public host,
+                         public kept_run::listener,
+                         private task_listener {
 public:
   static inline const char* name = "tertulia.connection";
 
@@ -129,23 +131,19 @@ private:
   static constexpr caf::timespan max_confirmation_wait_on_stop
     = std::chrono::seconds{2};
 
+  [[nodiscard]] caf::timespan confirmation_wait() const noexcept {
+    return is_stopping_ ? max_confirmation_wait_on_stop : max_confirmation_wait;
+  }
+
   /// Longest time that a store on another node may take to confirm the release
   /// of a lease. The client waits for its end meanwhile, and the store may be
   /// lost.
   static constexpr caf::timespan max_release_wait = std::chrono::seconds{2};
 
-  /// Listener for the end of the body.
-  class body_end final : public task_listener {
-  public:
-    explicit body_end(connection_state& of) noexcept : owner_(of) {}
-
-    void on_task_end() noexcept override {
-      owner_.body_ended_ = true;
-    }
-
-  private:
-    connection_state& owner_;
-  };
+  /// Notes the end of the body.
+  void on_task_end() noexcept override {
+    body_ended_ = true;
+  }
 
   /// State that is needed until the body starts. As a wait it limits the time
   /// for opening a session, which may need its store.
@@ -336,7 +334,7 @@ private:
                                     // message, is gone, or is local
   bool was_ended_ = false;          // from outside, and not by its body
   bool time_out_is_set_ = false;    // in CAF's clock, for another node
-  caf::timespan confirmation_timeout_ = max_confirmation_wait;
+  bool is_stopping_ = false;        // an exit message has come
 
   struct hidden_error {
     std::string text;
@@ -364,8 +362,6 @@ private:
   caf::error reason_;
 
   std::vector<nested_connection*> nested_;
-
-  body_end body_end_{*this};
 
   // Destroyed first: the frames refer to everything above.
   std::optional<task<payload>> body_;
