@@ -28,14 +28,17 @@ private:
 };
 
 void connection_table::add(connection_actor connection,
-                           std::optional<caller_name> caller) {
+                           const std::optional<caller_name>& caller) {
   auto* const actor = caf::actor_cast<caf::abstract_actor*>(connection);
   const auto address = connection.address();
   {
     const std::lock_guard guard{mutex_};
-    if (caller)
-      ++by_caller_[caller->str()];
-    entries_.emplace(address, entry{std::move(connection), std::move(caller)});
+    caller_count* counted = nullptr;
+    if (caller) {
+      counted = &*by_caller_.try_emplace(caller->str()).first;
+      ++counted->second;
+    }
+    entries_.emplace(address, entry{std::move(connection), counted});
   }
   actor->attach(std::make_unique<end_watch>(shared_from_this(), address));
 }
@@ -66,10 +69,9 @@ void connection_table::remove(const caf::actor_addr& connection) {
   const auto found = entries_.find(connection);
   if (found == entries_.end())
     return;
-  if (const auto& caller = found->second.caller)
-    if (const auto i = by_caller_.find(caller->str());
-        --i->second == 0 && !caller->empty())
-      by_caller_.erase(i);
+  if (auto* const counted = found->second.counted;
+      counted != nullptr && --counted->second == 0 && !counted->first.empty())
+    by_caller_.erase(by_caller_.find(counted->first));
   removed = std::move(found->second);
   entries_.erase(found);
   if (!entries_.empty() || !desk_)

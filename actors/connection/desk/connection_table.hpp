@@ -26,7 +26,8 @@ class connection_table : public std::enable_shared_from_this<connection_table> {
 public:
   /// Adds a connection until it has ended.
   /// @param caller for whom it counts; empty if it does not.
-  void add(connection_actor connection, std::optional<caller_name> caller);
+  void add(connection_actor connection,
+           const std::optional<caller_name>& caller);
 
   /// Returns the number of connections, and how many are those of a caller.
   [[nodiscard]] std::pair<std::size_t, std::size_t>
@@ -44,16 +45,19 @@ private:
 
   void remove(const caf::actor_addr& connection);
 
+  using caller_counts = std::unordered_map<std::string, std::size_t>;
+  using caller_count = caller_counts::value_type;
+
   struct entry {
     // A strong handle: an actor without strong references is destroyed at once
     // and could not send its completion message.
     connection_actor connection;
-    std::optional<caller_name> caller;
+    caller_count* counted = nullptr; ///< null if it counts for no caller
   };
 
   mutable std::mutex mutex_;
   std::unordered_map<caf::actor_addr, entry> entries_;
-  std::unordered_map<std::string, std::size_t> by_caller_;
+  caller_counts by_caller_;
   caf::actor_addr desk_; ///< null until it stops
 };
 
