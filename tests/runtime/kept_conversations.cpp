@@ -14,6 +14,7 @@
 
 #include "support/conversations.hpp"
 #include "support/cut_link.hpp"
+#include "support/failing_store.hpp"
 #include "support/network_config.hpp"
 #include "support/refusal.hpp"
 
@@ -162,6 +163,47 @@ TEST_F(kept_conversations, a_client_that_does_not_know_the_types_comes_back) {
   EXPECT_NE(third.position().run, place.run);
   EXPECT_EQ(by_key.abort(trip).status, run_status::running);
   EXPECT_EQ(code_from([&] { third.output(patience); }), errc::aborted);
+}
+
+TEST_F(kept_conversations, the_next_turn_drops_nothing_that_is_unheard) {
+  runtime_options options;
+  options.max_run_log = 1;    // turns before the last one are dropped
+  options.run_heartbeat = 1h; // which would be a request as well
+  restart(options);
+  failing_store slow{system};
+  const auto flow = ai::define_session_flow(
+    *rt, "chat",
+    [](context ctx, flow_session sess, flow_responder out) -> task<> {
+      co_await sess.run_turns(
+        ctx, [&](context, const ai::conversation_input& input) -> task<> {
+          const auto text = input.messages.back().text();
+          for (const auto letter : text)
+            co_await out.send_text(std::string(1, letter));
+          co_await sess.add_messages(ai::model_text(text));
+        });
+    },
+    with_snapshot_store(slow.store()));
+  auto first = flow.stream_bidi(with_session_id(trip), with_keep());
+  const auto heard = hear(first, "abc");
+  ASSERT_EQ(heard.size(), 3u + 2u) << "with the snapshot and the end";
+
+  // The next turn has the credit for its notice when another client takes over.
+  const auto before = slow.requests();
+  slow.hang_next<save_snapshot_request>(1);
+  first.send_text("");
+  ASSERT_TRUE(eventually([&] { return slow.requests() > before; }));
+  const auto place = first.detach();
+  auto second
+    = flow.stream_bidi(with_cursor({place.run, 0}), with_chunk_window(1));
+  auto listener = flow.stream_bidi(with_cursor(place), as_listener{});
+  slow.answer_hung();
+  for (const auto& x : listener.responses(patience)) {
+    EXPECT_TRUE(x.snapshot_created) << "the next turn is in the log";
+    break;
+  }
+  EXPECT_EQ(hear(second), heard);
+  EXPECT_EQ(hear(second).size(), 2u);
+  finish(second);
 }
 
 TEST_F(kept_conversations, one_listener_too_many_is_refused) {
