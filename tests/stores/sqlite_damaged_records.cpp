@@ -77,6 +77,24 @@ TEST_F(sqlite_store, pruning_leaves_what_is_damaged_and_drops_the_rest) {
   EXPECT_EQ(get(prune_snapshots_request{}).records, 3u + 2u);
 }
 
+TEST_F(sqlite_store, pruning_leaves_the_messages_of_what_is_damaged) {
+  // 1 - 2 - 3, 1 - 4 - 5: no other record needs the last message of 3.
+  const auto first = longer(talk(1), "first");
+  const auto second = longer(first, "second");
+  const auto third = longer(second, "third");
+  const auto other = longer(first, "other");
+  save(at("s"), first, 0);
+  save(at("s"), second, 1);
+  save(at("s"), third, 2);
+  save(at("s"), other, 1, append_rule::anywhere);
+  save(at("s"), longer(other, "another"), 4);
+  raw().run("UPDATE records SET depth = 9 WHERE" + is_record("s", 3));
+  EXPECT_EQ(get(prune_snapshots_request{}).records, 2u);
+  raw().run("UPDATE records SET depth = 2 WHERE" + is_record("s", 3));
+  EXPECT_EQ(sequences(at("s"), true), (std::vector<std::uint64_t>{2, 3, 5}));
+  EXPECT_EQ(load(3).content, third);
+}
+
 TEST_F(sqlite_store, a_copy_needs_the_records_that_it_gets_and_no_others) {
   save_all(at("s"), {1, 2, 3, 4});
   save(at("s"), number(5), 2, append_rule::anywhere);
