@@ -150,10 +150,6 @@ bool sqlite_db::in_transaction() const noexcept {
   return sqlite3_get_autocommit(get()) == 0;
 }
 
-std::int64_t sqlite_db::changes() const noexcept {
-  return sqlite3_changes64(get());
-}
-
 std::int64_t sqlite_db::last_key() const noexcept {
   return sqlite3_last_insert_rowid(get());
 }
@@ -198,11 +194,6 @@ sqlite_statement& sqlite_statement::bind_blob(int index,
   check(sqlite3_bind_blob64(statement_.get(), index,
                             bytes.data() != nullptr ? bytes.data() : "",
                             bytes.size(), SQLITE_STATIC));
-  return *this;
-}
-
-sqlite_statement& sqlite_statement::bind_null(int index) {
-  check(sqlite3_bind_null(statement_.get(), index));
   return *this;
 }
 

@@ -74,9 +74,6 @@ public:
   /// end a transaction.
   [[nodiscard]] bool in_transaction() const noexcept;
 
-  /// Returns the number of rows that the last statement changed.
-  [[nodiscard]] std::int64_t changes() const noexcept;
-
   [[nodiscard]] std::int64_t last_key() const noexcept;
 
   [[nodiscard]] const std::string& file() const noexcept {
@@ -117,11 +114,6 @@ public:
   }
   sqlite_statement& bind(int index, std::string_view text);
   sqlite_statement& bind_blob(int index, std::string_view bytes);
-  sqlite_statement& bind_null(int index);
-  /// Binds a key; 0 is bound as NULL.
-  sqlite_statement& bind_key(int index, std::int64_t x) {
-    return x != 0 ? bind(index, x) : bind_null(index);
-  }
   /// Binds values to the first parameters, in order. A text that ends with the
   /// call is refused.
   template <class... Ts>

@@ -195,12 +195,6 @@ struct with_description {
   std::string text;
 };
 
-/// Option for agents whose callbacks take a `Context`.
-template <class T, class Context>
-concept agent_option = requires(const T& x, agent_options<Context>& to) {
-  x.apply(to);
-};
-
 namespace detail {
 
 template <class Context, class... Options>

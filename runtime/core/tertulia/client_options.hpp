@@ -356,12 +356,6 @@ struct as_listener {
   }
 };
 
-/// Option for connections to an action with initialization data of type `Init`.
-template <class T, class Init>
-concept client_option = requires(const T& x, client_options<Init>& to) {
-  x.apply(to);
-};
-
 namespace detail {
 
 /// Returns the chosen options of an action whose inputs are of type `In`.

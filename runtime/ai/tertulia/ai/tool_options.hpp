@@ -61,10 +61,4 @@ struct with_tool_timeout {
   caf::timespan within;
 };
 
-/// Option of a tool: a value, which is applied when the tool is defined.
-template <class T>
-concept tool_option = requires(const T& x, tool_options& to) {
-  x.apply(to);
-};
-
 } // namespace tertulia::ai
